@@ -293,7 +293,7 @@ describe('the imports', () => {
       ...named('worker/shared', ['sql', 'ended-sessions']),
       ...named('worker/console', ['assets']),
       ...named('libraries/client', ['link', 'stream']),
-      ...named('worker/payments', ['gateways/gateway', 'ledger/operations']),
+      ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]
     const adapter = (file: string) => `${file.slice(0, -3)}-`

@@ -48,12 +48,13 @@ describe('the code', () => {
     expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 
-  it('no file is named utils or the like, and none has more than 400 lines', () => {
+  it('no file is named utils or the like, and none has more than 500 lines', () => {
     const drawers = sources.filter(({ file }) =>
       /(^|\/)(utils?|helpers?|managers?|services?|misc|common)(\/|\.ts$)/.test(file),
     )
     expect(drawers.map(({ file }) => file)).toEqual([])
-    const long = sources.filter(({ text }) => text.split('\n').length > 401)
+    // A thought of 450 lines is one file: a shorter rule had cut some in two, only for their size.
+    const long = sources.filter(({ text }) => text.split('\n').length > 501)
     // Nobody reads a generated file.
     expect(long.map(({ file }) => file)).toEqual(['libraries/api/types.ts'])
   })

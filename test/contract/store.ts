@@ -2,19 +2,19 @@
 // a save stores all of its rows or nothing. It knows no rule of money.
 
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Keys } from '../../worker/payments/acts/operation.ts'
+import {
+  type Changes,
+  type Rows,
+  TABLES,
+  type TableName,
+} from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../worker/payments/domain/retry.ts'
 import { BEHIND_MS } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
-import type { Keys } from '../../worker/payments/ledger/operation.ts'
-import {
-  type Changes,
-  type Rows,
-  TABLES,
-  type TableName,
-} from '../../worker/payments/ledger/working-set.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import {
   alertRow,

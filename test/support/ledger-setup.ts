@@ -2,10 +2,13 @@
 // adapter.
 
 import { monotonicFactory } from 'ulid'
-import type { ChargeBegun, ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
-import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
+import type { ChargeBegun, ChargeStart } from '../../worker/payments/acts/begin-charge.ts'
+import type { Check } from '../../worker/payments/acts/check.ts'
+import type { ChargeEnd } from '../../worker/payments/acts/finish-charge.ts'
+import type { DueClaim } from '../../worker/payments/acts/operation.ts'
+import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/acts/refund.ts'
+import type { Arrival, Recorded } from '../../worker/payments/acts/webhook.ts'
 import { NEVER_CALLED } from '../../worker/payments/domain/payment.ts'
-import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
 import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
 import { json, present, toTransaction } from '../../worker/payments/domain/shown.ts'
 import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
@@ -16,10 +19,8 @@ import type {
   Transaction,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
-import type { Arrival, Check, Paused, Recorded } from '../../worker/payments/ledger/ledger.ts'
+import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
-import type { Ledger } from '../../worker/payments/ledger/operations.ts'
-import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type { Fields, Level } from '../../worker/shared/log.ts'
 import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'
@@ -275,7 +276,7 @@ function shownLedger(ledger: Ledger) {
   }
 }
 
-function shownCharge(begun: ChargeBegun | Paused) {
+function shownCharge(begun: ChargeBegun) {
   if (!('transaction' in begun)) return begun
   const { state, transaction: row } = begun
   if (state === 'conflict') return { state, over: begun.over, fields: begun.fields }
@@ -288,7 +289,7 @@ function shownCharge(begun: ChargeBegun | Paused) {
   }
 }
 
-const shownRefund = (begun: RefundBegun | Paused) =>
+const shownRefund = (begun: RefundBegun) =>
   'transaction' in begun ? { ...begun, transaction: toTransaction(begun.transaction) } : begun
 
 function shownCheck({ transaction: row, refund }: Check) {

@@ -1,14 +1,14 @@
 // Asks a gateway once more about an open charge, and cancels it there if that is supported. Whether
 // another attempt may replace it is decided in domain/close-charge.ts.
 
-import type { OpenCharge } from '../domain/begin-charge.ts'
+import type { OpenCharge } from '../acts/begin-charge.ts'
 import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import { type AskedAgain, isUnsent, type WayOut, wayOut } from '../domain/replace-charge.ts'
+import { type AskedAgain, isUnsent, type WayOut, wayOut } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import {
   type AnyGateway,

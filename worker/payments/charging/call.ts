@@ -14,8 +14,7 @@ import {
 import type { TransactionRow } from '../domain/rows.ts'
 import { type Admitted, CALL_TIMEOUT_MS, type GatewayClient } from '../gateways/client.ts'
 import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
-import { LedgerUnavailable } from '../ledger/ledger.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
 
 export interface OperationDeps {
   gateways: ReadonlyMap<string, AnyGateway>

@@ -1,6 +1,6 @@
 // Cancels an open payment. Only its gateway decides: it may be paid at this very moment.
 
-import type { ClosingBegun } from '../domain/close-charge.ts'
+import type { ClosingBegun } from '../acts/close-charge.ts'
 import {
   PaymentConflictException,
   type PaymentError,
@@ -91,7 +91,7 @@ interface Refused {
 
 function refusal(
   gateway: AnyGateway,
-  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' }> | Refused,
+  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' | 'paused' }> | Refused,
   row: TransactionRow,
   now: number,
 ): Error {

@@ -3,19 +3,17 @@
 
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun } from '../domain/begin-charge.ts'
+import type { ChargeBegun, NewCharge, Replacement } from '../acts/begin-charge.ts'
+import type { ChargeResult } from '../acts/finish-charge.ts'
 import { unknownCheckAt } from '../domain/check-times.ts'
 import { GatewayUnavailableException } from '../domain/exceptions.ts'
-import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import type { Replacement } from '../domain/replace-charge.ts'
 import { toTransaction } from '../domain/shown.ts'
 import type { AskedCharge, ChargeRequest, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
-import type { Paused } from '../ledger/ledger.ts'
 import {
   type AdmittedCall,
   type Answered,
@@ -28,14 +26,7 @@ import {
 } from './call.ts'
 import { checkCharge } from './check-charge.ts'
 import { answerAtOnce, responseNow } from './earlier-charge.ts'
-import {
-  type NewCharge,
-  openElsewhere,
-  openIn,
-  type ReplaceDeps,
-  type Tried,
-  toReplace,
-} from './replace.ts'
+import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './replace.ts'
 
 export interface ChargeDeps extends ReplaceDeps {
   /** The gateway's callback URL. `origin`: the address that this request came to. */
@@ -143,7 +134,7 @@ async function begin(
   { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
   mayCall: boolean,
   replaces?: Replacement,
-): Promise<ChargeBegun | Paused> {
+): Promise<ChargeBegun> {
   const now = deps.clock.now()
   const { idempotencyKey, correlationId, by } = context
   const beginning = deps.ledger.beginCharge({
@@ -167,7 +158,7 @@ async function begin(
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun | Paused): Promise<void> {
+async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
   const now = clock.now()
   const nextCheckAt = unknownCheckAt(now)

@@ -1,6 +1,6 @@
 // The response to a charge that began before.
 
-import { earlierCall, isExpiredPage } from '../domain/begin-charge.ts'
+import type { FoundCharge } from '../acts/begin-charge.ts'
 import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayUnavailableException,
@@ -8,11 +8,11 @@ import {
   PaymentConflictException,
   type PaymentError,
 } from '../domain/exceptions.ts'
+import { earlierCall, isExpiredPage } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
 import type { ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import { UNSENT_RETRY_MS } from './call.ts'
-import type { FoundCharge } from './replace.ts'
 
 /** The answer about an earlier payment. Its page is left out if it can no longer be paid there. */
 export function responseNow(row: TransactionRow, now: number): PaymentResponse {

@@ -2,6 +2,7 @@
 
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
+import type { RefundBegun, RefundOutcome } from '../acts/refund.ts'
 import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
@@ -11,7 +12,6 @@ import {
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import type { RefundBegun, RefundOutcome } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { RefundRequest, RefundResult } from '../domain/types.ts'
@@ -23,7 +23,6 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
-import type { Paused } from '../ledger/ledger.ts'
 import { refundSchema } from '../request-schemas.ts'
 import {
   type AdmittedCall,
@@ -77,11 +76,7 @@ export function createRefund(deps: OperationDeps): Refund {
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon(
-  { ledger, clock }: OperationDeps,
-  refundId: string,
-  begun: RefundBegun | Paused,
-) {
+async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
   if (begun.state !== 'begun') return
   const result = { kind: 'unsent' } as const
   await ledger.finishRefund({ refundId, now: clock.now(), result })
@@ -97,7 +92,7 @@ function refunderOf({ gateways }: OperationDeps, key: string): Gateway & Support
 }
 
 function answerAtOnce(
-  begun: Exclude<RefundBegun, { state: 'begun' | 'not_admitted' }>,
+  begun: Exclude<RefundBegun, { state: 'begun' | 'not_admitted' | 'paused' }>,
   gateway: string,
   now: number,
 ): RefundResult {

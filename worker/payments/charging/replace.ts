@@ -2,15 +2,20 @@
 // is in the way, and whether it can be ended.
 
 import { within } from '../../shared/clock.ts'
-import { type ChargeBegun, type OpenCharge, openBy } from '../domain/begin-charge.ts'
+import {
+  type FoundCharge,
+  type NewCharge,
+  type OpenCharge,
+  openBy,
+  type Replacement,
+} from '../acts/begin-charge.ts'
+import type { ChargeResult } from '../acts/finish-charge.ts'
 import { DAY_MS } from '../domain/check-times.ts'
-import { closedBy } from '../domain/close-charge.ts'
 import type { References } from '../domain/double-payment.ts'
 import { PaymentConflictException, PaymentsPausedException } from '../domain/exceptions.ts'
-import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
+import { closedBy, isUnsent } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import { isUnsent, type Replacement } from '../domain/replace-charge.ts'
 import type { ChargeRequest, PaymentResponse } from '../domain/types.ts'
 import { type AnyGateway, isClosable } from '../gateways/gateway.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
@@ -21,10 +26,6 @@ export interface ReplaceDeps extends OperationDeps, AskDeps {
   queries: Pick<PaymentQueries, 'openElsewhere'>
   references: References
 }
-
-export type NewCharge = Extract<ChargeBegun, { state: 'begun' }>
-/** Its gateway is not called. */
-export type FoundCharge = Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>
 
 /** What became of one try. */
 export type Tried =

@@ -3,7 +3,6 @@
 
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
 import { endedCheckAt, nextCheckAt } from './check-times.ts'
-import { closingError } from './close-charge.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import {
   aboutEvent,
@@ -15,6 +14,7 @@ import {
   isTold,
 } from './event-alerts.ts'
 import { newId } from './new-id.ts'
+import { closingError } from './open-charge.ts'
 import {
   type Alert,
   acknowledgeAlert,

@@ -1,6 +1,7 @@
 // Which payment an event or a request is about. Pure.
 
 import type { TransactionRow } from './rows.ts'
+import type { VerifiedWebhook } from './types.ts'
 
 /** What an event or an answer is about; null for what it does not carry. */
 export interface PaymentIds {
@@ -13,6 +14,38 @@ export interface PaymentIds {
   amount: number | null
   currency: string | null
 }
+
+/** Which payment an event is about, as its driver reads it. */
+export type EventIds = Partial<
+  Pick<
+    VerifiedWebhook,
+    | 'gatewayTransactionId'
+    | 'isOtherId'
+    | 'reference'
+    | 'externalReferenceId'
+    | 'amount'
+    | 'currency'
+  >
+>
+
+/** The ids of a gateway's event, as they are stored and compared. */
+export function paymentIdsIn(gateway: string, given: EventIds): PaymentIds {
+  const { gatewayTransactionId = '', externalReferenceId = '', reference = '', isOtherId } = given
+  return {
+    gateway: wellFormed(gateway),
+    gateway_transaction_id: isOtherId ? null : wellFormed(gatewayTransactionId) || null,
+    external_reference_id: wellFormed(externalReferenceId) || null,
+    reference: wellFormed(reference) || null,
+    amount: given.amount ?? null,
+    currency: given.currency === undefined ? null : currencyOf(given.currency),
+  }
+}
+
+/** Half a surrogate pair has no UTF-8: it would be stored as another text, and not be found. */
+export const wellFormed = (given: string): string => given.toWellFormed()
+
+/** Gateways write `iqd`, too. */
+export const currencyOf = (given: string): string => wellFormed(given).toUpperCase()
 
 export interface Match {
   row: TransactionRow

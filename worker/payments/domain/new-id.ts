@@ -1,7 +1,8 @@
-// ULIDs: ids that sort by their time, since lists are ordered by them. Those of one millisecond
-// rise, too.
+// Ids that are made here: ULIDs, which sort by their time, since lists are ordered by them (those of
+// one millisecond rise, too), and our name for a payment at its gateway.
 
 import { monotonicFactory } from 'ulid'
+import { v5 } from 'uuid'
 
 const pool = new Uint8Array(1_024)
 let used = pool.length
@@ -27,4 +28,25 @@ export function newId(now: number): string {
   if (now !== last) next = monotonicFactory(random)
   last = now
   return next(now)
+}
+
+/** Generated once. Another one would rename payments that were charged after a backup. */
+const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
+
+/**
+ * Our name for a payment at its gateway, a UUIDv5 of the gateway, the caller's key or else the
+ * order, and the attempt, in the namespace of the installation: others may share its account, and
+ * have an order of this name. It is derived, so that a restored backup gives a charge that it has
+ * lost the same one.
+ * @forTests Ids that must never change.
+ */
+export function externalReference(
+  charge: { installation: string; gateway: string; reference: string; idempotencyKey?: string },
+  attempt: number,
+): string {
+  const { installation, gateway, reference, idempotencyKey } = charge
+  // As JSON, so that no key looks like an order, and no two orders look alike.
+  const key = idempotencyKey === undefined ? reference : { key: idempotencyKey }
+  // Two gateways may share an account: without the gateway one payment there would pay two here.
+  return v5(JSON.stringify([gateway, key, attempt]), v5(installation, NAMESPACE))
 }

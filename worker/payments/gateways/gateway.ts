@@ -1,9 +1,9 @@
 // The port of a payment gateway. A driver is one short file: it builds requests and reads replies.
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
-import type { Earlier } from '../domain/begin-charge.ts'
 import type { DisputeSet } from '../domain/dispute-set.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
+import type { Earlier } from '../domain/open-charge.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { ChargeRequest, VerifiedWebhook } from '../domain/types.ts'

@@ -2,6 +2,8 @@
 // answer to a charge or a refund comes to, or what it threw. Pure.
 
 import { isSafeForSecrets } from '../../shared/loopback.ts'
+import type { ChargeResult } from '../acts/finish-charge.ts'
+import type { RefundOutcome } from '../acts/refund.ts'
 import { nextCheckAt } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
@@ -9,8 +11,6 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import type { ChargeResult } from '../domain/finish-charge.ts'
-import type { RefundOutcome } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { isoTime } from '../domain/shown.ts'
 import { possibleTime } from '../domain/time.ts'

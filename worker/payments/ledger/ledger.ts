@@ -1,10 +1,31 @@
-// What calls of the ledger take and answer, and how it fails. `operations.ts` has the calls.
+// The port of the one writer, and how it fails. `acts/` has what it does.
 
+import type { Operated } from '../acts/acts.ts'
+import type { DueClaim } from '../acts/operation.ts'
 import { PaymentFailure } from '../domain/exceptions.ts'
-import type { DisputeRow, RefundRow, TransactionRow } from '../domain/rows.ts'
-import type { Outcome } from '../domain/status.ts'
-import { isTime } from '../domain/time.ts'
-import type { VerifiedWebhook } from '../domain/types.ts'
+import type { DispatchReport } from '../outbox/dispatch.ts'
+
+/**
+ * The port of the one writer: every write that concerns money goes through it, one at a time for
+ * each database. Rejects with LedgerUnavailable when the database stays out of reach.
+ *
+ * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
+ * but that of a new charge for its listeners.
+ */
+export interface Ledger extends Operated {
+  /** Applies parked events whose transaction has appeared. */
+  applyParked(claim: DueClaim): Promise<void>
+  /**
+   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
+   * dispatched. Resolves when the results are stored.
+   */
+  dispatchDue(claim: DueClaim): Promise<DispatchReport>
+  /**
+   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
+   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
+   */
+  forget(before: number, limit: number, keysBefore?: number): Promise<number>
+}
 
 /** The database could not be reached for longer than a caller waits. */
 export class LedgerUnavailable extends PaymentFailure {
@@ -63,97 +84,4 @@ export class OtherDatabase extends PaymentFailure {
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'
-}
-
-/** Who asked for a call, for the audit trail. Missing: nobody did. */
-export interface Asked {
-  /** ULID, generated once for each call. */
-  id: string
-  /** The subject. */
-  by: string
-}
-
-/** While payments are paused, nothing new is begun; what was begun is settled. */
-export interface Pause {
-  /** ms */
-  since: number
-  /** The subject that asked for it. */
-  by: string
-}
-
-/** It would have been begun now. `transactionId`: of the payment that it is about. */
-export interface Paused {
-  state: 'paused'
-  transactionId?: string
-}
-
-/** Which payment an event is about, as its driver reads it. */
-export type EventIds = Partial<
-  Pick<
-    VerifiedWebhook,
-    | 'gatewayTransactionId'
-    | 'isOtherId'
-    | 'reference'
-    | 'externalReferenceId'
-    | 'amount'
-    | 'currency'
-  >
->
-
-export interface Arrival {
-  /** ULID. */
-  id: string
-  /** Masked. */
-  payload: VerifiedWebhook
-  /** Ours: the gateway was asked about this payment. A webhook has only the ids of its payload. */
-  transactionId?: string
-  onMismatch: 'log' | 'reject'
-  correlationId?: string
-  receivedAt: number
-}
-
-/**
- * Throws RangeError for a value that an INTEGER column would refuse, or that would make its row
- * unreadable. The caller refuses such events itself; this is the last check.
- */
-export function checkArrival({ payload: { amount, occurredAt } }: Arrival): void {
-  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is not an amount`)
-  if (!isTime(occurredAt)) throw new RangeError(`${occurredAt} is not a time`)
-}
-
-export interface Recorded {
-  /**
-   * `duplicate`: this event was recorded before, and nothing happened now. `ignored`: it is about a
-   * payment of another installation.
-   */
-  outcome: Outcome | 'duplicate' | 'ignored'
-  /** Undefined while parked. */
-  transactionId?: string
-}
-
-export interface CheckClaim {
-  /** Ours. */
-  transactionId: string
-  now: number
-  until: number
-  asked?: Asked
-}
-
-export type CheckClaimed =
-  | { state: 'claimed'; check: Check }
-  /** Its gateway is being called to charge it, until then at the latest. */
-  | { state: 'in_progress'; until: number }
-  | { state: 'unknown_transaction' }
-  /** Another installation began it, and this database is a copy. */
-  | { state: 'foreign' }
-
-/** One transaction to ask the gateway about. */
-export interface Check {
-  transaction: TransactionRow
-  refunds: readonly RefundRow[]
-  disputes: readonly DisputeRow[]
-  /** The one under way that is waited for. */
-  refund?: RefundRow
-  /** Payments are paused: a charge that was never sent is not sent now. */
-  isPaused?: true
 }

@@ -3,10 +3,16 @@
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { OPERATIONS, type Operated } from '../acts/acts.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import { LedgerRefused, LedgerUnavailable, OtherDatabase, SchemaMismatch } from './ledger.ts'
-import { type Ledger, OPERATIONS, type Operated } from './operations.ts'
+import {
+  type Ledger,
+  LedgerRefused,
+  LedgerUnavailable,
+  OtherDatabase,
+  SchemaMismatch,
+} from './ledger.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
 export type LedgerApi = Ledger & GatewayGuard & Refusals

@@ -3,6 +3,8 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import type { Keys, Operation } from '../acts/operation.ts'
+import type { WorkingSet } from '../acts/working-set.ts'
 import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import { isTold } from '../domain/payment.ts'
@@ -10,8 +12,6 @@ import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
 import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './ledger.ts'
 import type { Store } from './libsql/store-libsql.ts'
-import type { Keys, Operation } from './operation.ts'
-import type { WorkingSet } from './working-set.ts'
 
 export interface WriterDeps {
   store: Store

@@ -3,19 +3,10 @@
 
 import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
+import type { DueClaim, EventClaim, WaitingFor } from '../acts/operation.ts'
 import { counted } from '../counted.ts'
-import { type Dispatched, LEASE_MS, type PendingEvent, type WaitingFor } from '../domain/outbox.ts'
+import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 import { Outages } from './outages.ts'
-
-export interface DueClaim {
-  now: number
-  limit: number
-}
-
-export interface EventClaim extends DueClaim {
-  /** Also what was due until then, after `now`: it has waited, and the clock was set back. */
-  dueBy?: number
-}
 
 /**
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when

@@ -1,7 +1,7 @@
 // Webhook events and stories of payments, on libSQL. Of one story or page, what gateways sent is
 // left out beyond some MiB: it is read by itself.
 
-import { isStranded } from '../domain/replace-charge.ts'
+import { isStranded } from '../domain/open-charge.ts'
 import type { AlertRow, DeliveryRow, OutboxRow, RefundRow, TransactionRow } from '../domain/rows.ts'
 import {
   type AuditedRow,

@@ -1,5 +1,6 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
+import type { Pause } from '../acts/working-set.ts'
 import type { DeliveryRow, TransactionRow } from '../domain/rows.ts'
 import { type AuditedRow, isoTime, listed, present, toAct, toAlert } from '../domain/shown.ts'
 import type { Action, Outcome } from '../domain/status.ts'
@@ -10,7 +11,6 @@ import type {
   Listed,
   WebhookRate,
 } from '../domain/types.ts'
-import type { Pause } from '../ledger/ledger.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { pauseIn, READ_PAUSE } from '../ledger/libsql/pause-libsql.ts'

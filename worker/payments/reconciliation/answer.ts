@@ -1,8 +1,8 @@
 // Decides what follows from a gateway's answer, or from none: an event for the ledger, another
 // check or an alert. Pure.
 
+import type { Check, CheckSettled } from '../acts/check.ts'
 import { isMoreCaptured } from '../domain/capture.ts'
-import type { CheckSettled } from '../domain/check.ts'
 import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-times.ts'
 import type { DisputeSet } from '../domain/dispute-set.ts'
 import { isDisputeNews } from '../domain/disputes.ts'
@@ -17,7 +17,6 @@ import { isoTime } from '../domain/shown.ts'
 import { judge } from '../domain/status.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
-import type { Check } from '../ledger/ledger.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 

@@ -5,7 +5,7 @@ import type { Fields, Log } from '../../shared/log.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { webhookMask } from '../mask.ts'
 import { type KnownStatus, payloadOf } from './answer.ts'
 

@@ -1,7 +1,6 @@
 // Checks one payment with its gateway at once, for a host application that does not want to wait
 // for the next sweep.
 
-import { isRepeatable } from '../domain/begin-charge.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import {
   GatewayUnavailableException,
@@ -9,8 +8,9 @@ import {
   PaymentConflictException,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
+import { isRepeatable } from '../domain/open-charge.ts'
 import { gatewayOf, supportsStatusCheck } from '../gateways/gateway.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { createReconcile, type ReconcileDeps } from './reconcile.ts'
 
 /**

@@ -2,19 +2,19 @@
 // answer by the same rules as a webhook.
 
 import { reasonOf } from '../../shared/log.ts'
-import { earlierCall, isRepeatable } from '../domain/begin-charge.ts'
+import type { Check } from '../acts/check.ts'
+import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-times.ts'
 import { GatewayUnavailableException } from '../domain/exceptions.ts'
-import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
+import { earlierCall, isRepeatable } from '../domain/open-charge.ts'
 import { NEVER_CALLED } from '../domain/payment.ts'
 import type { CheckStatus } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
-import type { Check } from '../ledger/ledger.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { expiredUnknown, isOfAnother, type KnownStatus, mustApply, settledAs } from './answer.ts'
 import { type ApplyDeps, createApply, idsOf } from './apply-answer.ts'
 

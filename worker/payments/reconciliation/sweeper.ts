@@ -5,7 +5,7 @@ import { reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import type { SweepReport } from '../domain/types.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import {

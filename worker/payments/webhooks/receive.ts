@@ -3,6 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { createRateLimit, type RateLimit } from '../../shared/rate-limit.ts'
+import type { Recorded } from '../acts/webhook.ts'
 import { counted } from '../counted.ts'
 import {
   GatewayUnavailableException,
@@ -24,8 +25,7 @@ import type {
   WebhookRequest,
 } from '../gateways/gateway.ts'
 import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts'
-import type { Recorded } from '../ledger/ledger.ts'
-import type { Ledger } from '../ledger/operations.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
 
 export interface ReceiverDeps {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
+import type { Arrival } from '../../../../worker/payments/acts/webhook.ts'
 import {
-  type Arrival,
+  type Ledger,
   LedgerRefused,
   LedgerUnavailable,
   OtherDatabase,
 } from '../../../../worker/payments/ledger/ledger.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import {
   answerCall,
   type LedgerApi,

@@ -2,9 +2,9 @@
 // generates its ids before its call, so that the same call can be repeated.
 
 import fc from 'fast-check'
-import { closedBy } from '../../../../worker/payments/domain/close-charge.ts'
+import type { Arrival } from '../../../../worker/payments/acts/webhook.ts'
+import { closedBy } from '../../../../worker/payments/domain/open-charge.ts'
 import type { Transaction } from '../../../../worker/payments/domain/types.ts'
-import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import type { DispatchedEvent } from '../../../support/ledger-fakes.ts'
 import { type LedgerSetup, MINUTE } from '../../../support/ledger-setup.ts'
 

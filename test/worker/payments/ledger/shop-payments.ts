@@ -2,7 +2,7 @@
 
 import { monotonicFactory } from 'ulid'
 import type { LibsqlServer } from '../../../../tools/harness/database.ts'
-import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
+import type { Arrival } from '../../../../worker/payments/acts/webhook.ts'
 import { verified } from '../../../support/payments.ts'
 
 export const nextId = monotonicFactory()

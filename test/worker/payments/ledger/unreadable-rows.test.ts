@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import { createDeliverer } from '../../../../worker/payments/outbox/deliver.ts'
 import { subscribersOf } from '../../../../worker/payments/outbox/subscribers.ts'
 import {

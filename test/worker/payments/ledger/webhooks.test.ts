@@ -1,7 +1,7 @@
 // Webhooks in the ledger: recorded once, and applied to their payment, now or when it appears.
 
 import { describe, expect, it } from 'vitest'
-import { externalReference } from '../../../../worker/payments/domain/begin-charge.ts'
+import { externalReference } from '../../../../worker/payments/domain/new-id.ts'
 import { BOTH, NOBODY } from '../../../support/ledger-fakes.ts'
 import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'

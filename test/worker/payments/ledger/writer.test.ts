@@ -3,10 +3,10 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { WorkingSet } from '../../../../worker/payments/acts/working-set.ts'
 import type { Story, Transaction } from '../../../../worker/payments/domain/types.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { WorkingSet } from '../../../../worker/payments/ledger/working-set.ts'
 import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { alertRow, webhookEventRow } from '../../../support/payment-rows.ts'
 import { database, holding, logged, setupOver, useWriterSetup } from './writer-setup.ts'

@@ -1,6 +1,6 @@
 // The ledger's tables and columns in the database, by the names that the rows have.
 
-import type { Rows, TableName } from '../working-set.ts'
+import type { Rows, TableName } from '../../acts/working-set.ts'
 
 type Columns = { readonly [Name in TableName]: readonly (keyof Rows[Name][number] & string)[] }
 

@@ -1,13 +1,13 @@
 // How the rows of a group of operations are loaded, by their keys.
 
-import type { Keys } from '../operation.ts'
+import type { Keys } from '../../acts/operation.ts'
 import {
   type EventKey,
   type Rows,
   type Stored,
   type TableName,
   WorkingSet,
-} from '../working-set.ts'
+} from '../../acts/working-set.ts'
 import { COLUMNS, TABLE } from './columns-libsql.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'

@@ -3,9 +3,8 @@
 // `json_each(…) k CROSS JOIN t WHERE …` keeps the keys as the outer loop. With `JOIN … ON` the
 // planner scans the table instead: forty times as long among 36,000 payments.
 
-import type { DueClaim, EventClaim } from '../../outbox/dispatch.ts'
-import { HURRIED_AT_ONCE, type Keys } from '../operation.ts'
-import type { TableName } from '../working-set.ts'
+import { type DueClaim, type EventClaim, HURRIED_AT_ONCE, type Keys } from '../../acts/operation.ts'
+import type { TableName } from '../../acts/working-set.ts'
 import {
   CHECK_DUE,
   DELIVERY_DUE,

@@ -3,18 +3,14 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
+import { OPERATIONS, type Operated } from '../../acts/acts.ts'
+import { claimEvents, hurryEvents, settleEvents } from '../../acts/dispatch.ts'
+import type { EventClaim, Operation, Rules } from '../../acts/operation.ts'
+import { applyParked, findParked } from '../../acts/webhook.ts'
 import type { References } from '../../domain/double-payment.ts'
 import type { Dispatched, PendingEvent, Subscribers } from '../../domain/outbox.ts'
-import {
-  createDispatch,
-  type Deliver,
-  type EventClaim,
-  type WakeAt,
-} from '../../outbox/dispatch.ts'
-import type { Operation, Rules } from '../operation.ts'
-import { type Ledger, OPERATIONS, type Operated } from '../operations.ts'
-import { claimEvents, hurryEvents, settleEvents } from '../sweeps.ts'
-import { applyParked, findParked } from '../webhooks.ts'
+import { createDispatch, type Deliver, type WakeAt } from '../../outbox/dispatch.ts'
+import type { Ledger } from '../ledger.ts'
 import { openWriter } from '../writer.ts'
 import type { Database } from './database-libsql.ts'
 import type { Installation } from './installation-libsql.ts'

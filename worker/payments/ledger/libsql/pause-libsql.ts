@@ -1,7 +1,7 @@
 // Where a database keeps that its payments are paused: in the row that each save compares, so that
 // no charge which was decided before a pause is stored after it.
 
-import type { Pause } from '../ledger.ts'
+import type { Pause } from '../../acts/working-set.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 

@@ -2,7 +2,7 @@
 // changed together. It names only those: every index over a named column is written again, also
 // with the same value. And a value that this code cannot read stays as it is.
 
-import { TABLES, type TableName, type TableRow, type WorkingSet } from '../working-set.ts'
+import { TABLES, type TableName, type TableRow, type WorkingSet } from '../../acts/working-set.ts'
 import { COLUMNS, TABLE } from './columns-libsql.ts'
 import { pauseAs } from './pause-libsql.ts'
 import { insertTexts } from './search-libsql.ts'

@@ -1,9 +1,9 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
+import type { Keys } from '../../acts/operation.ts'
+import type { WorkingSet } from '../../acts/working-set.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../ledger.ts'
-import type { Keys } from '../operation.ts'
-import type { WorkingSet } from '../working-set.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, readInstallation } from './installation-libsql.ts'
 import { loadOf } from './load-libsql.ts'

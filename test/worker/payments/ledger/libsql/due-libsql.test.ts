@@ -2,14 +2,11 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { isCheckDue } from '../../../../../worker/payments/domain/check.ts'
+import { isCheckDue } from '../../../../../worker/payments/acts/check.ts'
+import { areListenersDue, isDeliveryDue } from '../../../../../worker/payments/acts/dispatch.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
-import {
-  areListenersDue,
-  isDeliveryDue,
-  LEASE_MS,
-} from '../../../../../worker/payments/domain/outbox.ts'
+import { LEASE_MS } from '../../../../../worker/payments/domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../../../../worker/payments/domain/retry.ts'
 import type {
   DeliveryRow,

@@ -6,10 +6,9 @@ import {
   type CheckSettled,
   checkSoon,
   isCheckDue,
-  rememberUnreadable,
   settleCheck,
-  unreadableAlert,
-} from '../../../../worker/payments/domain/check.ts'
+  withCheckSoon,
+} from '../../../../worker/payments/acts/check.ts'
 import {
   checkedInMs,
   DAY_MS as DAY,
@@ -22,6 +21,7 @@ import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { RefundRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
+import { decided, RULES, rowsOf } from '../../../support/acts.ts'
 import {
   came,
   MINUTE,
@@ -33,6 +33,10 @@ import {
 
 const due = transactionRow().next_check_at
 const settled = { transactionId: '01TX', now: NOW, due, nextCheckAt: NOW + 9 }
+const settle = (before: Payment, as: CheckSettled) => {
+  const { rows, ...caused } = decided(settleCheck(as, RULES), rowsOf(before))
+  return { ...caused, payment: rows.payment('01TX') ?? before }
+}
 
 describe('a check', () => {
   it('is due at its time and after it', () => {
@@ -59,7 +63,7 @@ describe('a check', () => {
     'of a payment that is %s can be made due now: a refund may still fail',
     (status) => {
       const due = (next_check_at: number | null) =>
-        checkSoon(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
+        withCheckSoon(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
       expect([null, NOW + 9, NOW - 9].map(due)).toEqual([NOW, NOW, NOW - 9])
     },
   )
@@ -68,14 +72,14 @@ describe('a check', () => {
     'of a payment that is %s is repeated only while something is open',
     (status) => {
       const next = (more = {}, wish = {}) =>
-        settleCheck(paymentOf(came(status), more), { ...settled, ...wish }).payment.transaction
+        settle(paymentOf(came(status), more), { ...settled, ...wish }).payment.transaction
           .next_check_at
       const isPending = status === 'Pending'
       expect(next()).toBe(isPending ? NOW + 9 : null)
       expect(next({ refunds: [refundRow()] })).toBe(NOW + 9)
       expect(next({ refunds: [refundRow({ status: 'failed' })] })).toBe(isPending ? NOW + 9 : null)
       const early = paymentOf({ ...came(status), refunds_read_at: 0 }, { refunds: [] })
-      expect(settleCheck(early, settled).payment.transaction.next_check_at).toBe(
+      expect(settle(early, settled).payment.transaction.next_check_at).toBe(
         isPending || status === 'Paid' ? NOW + 9 : null,
       )
       expect(next({}, { whileStill: status })).toBe(NOW + 9)
@@ -85,7 +89,7 @@ describe('a check', () => {
   it('that was claimed before a refund began leaves the check of that refund due', () => {
     const refunds = [refundRow({ status: 'accepted' })]
     const next = (next_check_at: number | null, nextCheckAt?: number) =>
-      settleCheck(paymentOf({ ...came('Paid'), next_check_at }, { refunds }), {
+      settle(paymentOf({ ...came('Paid'), next_check_at }, { refunds }), {
         transactionId: '01TX',
         now: NOW,
         due: NOW + 5,
@@ -96,8 +100,13 @@ describe('a check', () => {
   })
 
   it('comes soon after a webhook that cannot be read; only another one raises an alert', () => {
-    const read = (payment = paymentOf(), id = 'first', more = {}) =>
-      rememberUnreadable(payment, { id, why: 'amount', ...more }, NOW)
+    const read = (before = paymentOf(), id = 'first', more = {}) => {
+      const unreadable = { id, why: 'amount', ...more }
+      const ids = { gatewayTransactionId: 'gateway-1' }
+      const asked = checkSoon({ gateway: 'bank', ids, now: NOW, unreadable }, RULES)
+      const { rows, ...caused } = decided(asked, rowsOf(before))
+      return { ...caused, payment: rows.payment('01TX') ?? before }
+    }
     const first = read()
     expect(first.payment.transaction).toMatchObject({
       next_check_at: NOW,
@@ -109,47 +118,47 @@ describe('a check', () => {
       kind: 'unreadable',
       subject: '01TX event',
       gateway: 'bank',
-      transactionId: '01TX',
+      transaction_id: '01TX',
       detail: { reference: 'order-1', error: 'Its webhooks cannot be read: amount.' },
-      createdAt: NOW,
+      created_at: NOW,
     }
-    expect(read(first.payment, 'second').alerts).toEqual([alert])
-    expect(read(paymentOf(), 'first', { isFinal: true }).alerts).toEqual([alert])
+    expect(read(first.payment, 'second').alerts).toMatchObject([alert])
+    expect(read(paymentOf(), 'first', { isFinal: true }).alerts).toMatchObject([alert])
     expect(read(paymentOf()).events).toEqual([])
   })
 
   it('is remembered if its answer cannot be read; only another one raises an alert', () => {
-    const settled = (payment: Payment, id: string) =>
-      settleCheck(payment, {
+    const answered = (payment: Payment, id: string) =>
+      settle(payment, {
         transactionId: '01TX',
         now: NOW,
         due: null,
         nextCheckAt: NOW + MINUTE,
         unreadable: { id, why: 'amount' },
       })
-    const first = settled(paymentOf({ next_check_at: null }), 'first')
+    const first = answered(paymentOf({ next_check_at: null }), 'first')
     expect(first.alerts).toEqual([])
     expect(first.payment.transaction).toMatchObject({
       next_check_at: NOW + MINUTE,
       unreadable_event: 'first',
     })
     const detail = { reference: 'order-1', error: 'Its status cannot be read: amount.' }
-    expect(settled(first.payment, 'second').alerts).toMatchObject([
+    expect(answered(first.payment, 'second').alerts).toMatchObject([
       { kind: 'unreadable', subject: '01TX event', detail },
     ])
   })
 
   it('cannot come for a webhook whose payment is not known: its alert names what it is about', () => {
-    const raised = (about?: string) =>
-      unreadableAlert({ id: 'event-1', why: 'amount' }, 'bank', about, NOW)
+    const raised = (gatewayTransactionId?: string) => {
+      const unreadable = { id: 'event-1', why: 'amount', isFinal: true } as const
+      const ids = gatewayTransactionId === undefined ? {} : { gatewayTransactionId }
+      return decided(checkSoon({ gateway: 'bank', ids, now: NOW, unreadable }, RULES), {}).alerts
+    }
     const detail = { error: 'A webhook cannot be read: amount.' }
-    const alert = { kind: 'unreadable', gateway: 'bank', transactionId: null, createdAt: NOW }
-    expect(raised()).toStrictEqual({ ...alert, subject: 'event-1', detail })
-    expect(raised('pay-1')).toStrictEqual({
-      ...alert,
-      subject: 'bank pay-1',
-      detail: { ...detail, gatewayTransactionId: 'pay-1' },
-    })
+    const alert = { kind: 'unreadable', gateway: 'bank', transaction_id: null, created_at: NOW }
+    expect(raised()).toMatchObject([{ ...alert, subject: 'event-1', detail }])
+    const named = { ...detail, gatewayTransactionId: 'pay-1' }
+    expect(raised('pay-1')).toMatchObject([{ ...alert, subject: 'bank pay-1', detail: named }])
   })
 
   it.each([
@@ -161,12 +170,12 @@ describe('a check', () => {
     'raises %s with its refunds, unless those have ended: %#',
     (kind, refunds, isRaised) => {
       const detail = { reference: 'order-1' }
-      const { alerts, events } = settleCheck(paymentOf({}, { refunds }), {
+      const { alerts, events } = settle(paymentOf({}, { refunds }), {
         ...settled,
         ...(kind && { alert: { kind, detail } }),
       })
-      const about = { subject: '01TX', gateway: 'bank', transactionId: '01TX', createdAt: NOW }
-      expect(alerts).toEqual(isRaised ? [{ kind, ...about, detail }] : [])
+      const about = { subject: '01TX', gateway: 'bank', transaction_id: '01TX', created_at: NOW }
+      expect(alerts).toMatchObject(isRaised ? [{ kind, ...about, detail }] : [])
       expect(events).toEqual([])
     },
   )
@@ -177,7 +186,7 @@ describe('a check', () => {
     const charge_answer = JSON.stringify({ ...page, ...answer })
     const row = { charge_answer, redirect_url: page.redirectUrl, expires_at: 5 }
     const checked = (own: Partial<TransactionRow>, wish: Partial<CheckSettled>) =>
-      settleCheck(paymentOf({ ...row, ...own }), { ...settled, ...wish }).payment.transaction
+      settle(paymentOf({ ...row, ...own }), { ...settled, ...wish }).payment.transaction
     const seen = { last_check_at: NOW, last_check_status: 'unknown' }
     expect(checked({}, { asked: 'unknown' })).toMatchObject({ ...row, ...seen })
     expect(checked({}, {})).toMatchObject({ ...row, last_check_at: null })
@@ -192,7 +201,7 @@ describe('a check', () => {
     const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
     const refunds = [refundRow({ status: 'failed' }), refundRow({ id: '02REFUND' })]
     const failing = (refundId: string) =>
-      settleCheck(paymentOf(came('Paid'), { refunds }), {
+      settle(paymentOf(came('Paid'), { refunds }), {
         ...settled,
         failedRefund: { refundId, error },
       }).payment

@@ -1,31 +1,20 @@
 // What the ledger does, each by its name: the port, its forwarding and the calls to the ledger's
-// object are derived from this table. An operation is one transaction of the one writer: all of it
-// is stored or none.
+// object are derived from this table. An act is one transaction of the one writer: all of it is
+// stored or none.
 //
 // A caller generates an `id` once and keeps it through its retries: a call that is repeated because
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
-import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-import {
-  beginCharge,
-  beginClosing,
-  beginRefund,
-  endClosing,
-  finishCharge,
-  finishRefund,
-} from './charges-and-refunds.ts'
+import { acknowledge } from './acknowledge.ts'
+import { beginCharge } from './begin-charge.ts'
+import { checkSoon, claimCheck, claimChecks, settleCheck } from './check.ts'
+import { beginClosing, endClosing } from './close-charge.ts'
+import { hurryEvents, redeliver } from './dispatch.ts'
+import { finishCharge } from './finish-charge.ts'
 import type { Operation, Rules } from './operation.ts'
 import { pause, resume } from './pause.ts'
-import {
-  acknowledge,
-  checkSoon,
-  claimCheck,
-  claimChecks,
-  hurryEvents,
-  redeliver,
-  settleCheck,
-} from './sweeps.ts'
-import { recordWebhook } from './webhooks.ts'
+import { beginRefund, finishRefund } from './refund.ts'
+import { recordWebhook } from './webhook.ts'
 
 export const OPERATIONS = {
   /** Records a verified event and applies it to its transaction. */
@@ -71,26 +60,4 @@ export type Operated = {
   [Name in keyof Operations]: (
     input: Parameters<Operations[Name]>[0],
   ) => Promise<AnswerOf<ReturnType<Operations[Name]>>>
-}
-
-/**
- * The port of the one writer: every write that concerns money goes through it, one at a time for
- * each database. Rejects with LedgerUnavailable when the database stays out of reach.
- *
- * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
- * but that of a new charge for its listeners.
- */
-export interface Ledger extends Operated {
-  /** Applies parked events whose transaction has appeared. */
-  applyParked(claim: DueClaim): Promise<void>
-  /**
-   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
-   * dispatched. Resolves when the results are stored.
-   */
-  dispatchDue(claim: DueClaim): Promise<DispatchReport>
-  /**
-   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
-   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
-   */
-  forget(before: number, limit: number, keysBefore?: number): Promise<number>
 }

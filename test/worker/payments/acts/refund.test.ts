@@ -6,18 +6,12 @@ import {
   finishRefund,
   type RefundOutcome,
   type RefundStart,
-} from '../../../../worker/payments/domain/refund.ts'
+} from '../../../../worker/payments/acts/refund.ts'
+import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { AlertRow, RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
-import {
-  alertRow,
-  came,
-  MINUTE,
-  NOW,
-  paymentOf,
-  refundRow,
-  typesOf,
-} from '../../../support/payment-rows.ts'
+import { decided, RULES, rowsOf } from '../../../support/acts.ts'
+import { alertRow, came, MINUTE, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 
 const start = (own: Partial<RefundStart> = {}): RefundStart => ({
   id: '02REFUND',
@@ -32,13 +26,21 @@ const start = (own: Partial<RefundStart> = {}): RefundStart => ({
   until: NOW + MINUTE,
   ...own,
 })
+const begun = (payment: Payment, own: RefundStart) => {
+  const { answer, rows } = decided(beginRefund(own), rowsOf(payment))
+  return { ...answer, refund: rows.get('refunds', own.id), payment: rows.payment('01TX') }
+}
+const asked = (payment: Payment, own: RefundStart) =>
+  decided(beginRefund(own), rowsOf(payment)).answer
+const of = (status: PaymentStatus, refunds: RefundRow[] = []) =>
+  paymentOf(came(status), refunds.length > 0 ? { refunds } : {})
 const begin = (status: PaymentStatus, own: Partial<RefundStart> = {}, refunds: RefundRow[] = []) =>
-  beginRefund(paymentOf(came(status), refunds.length > 0 ? { refunds } : {}), start(own))
+  asked(of(status, refunds), start(own))
 const error = { code: 'refused', message: 'No.' }
 
 describe('a new refund', () => {
   it('is claimed, with a check, and has who asked for it', () => {
-    const of = { by: 'clerk', idempotencyKey: 'key-1', correlationId: 'c-1' }
+    const who = { by: 'clerk', idempotencyKey: 'key-1', correlationId: 'c-1' }
     const refund = {
       id: '02REFUND',
       transaction_id: '01TX',
@@ -55,8 +57,9 @@ describe('a new refund', () => {
       updated_at: NOW,
     }
     const before = paymentOf(came('PartiallyRefunded'))
-    expect(beginRefund(before, start(of))).toEqual({
+    expect(begun(before, start(who))).toMatchObject({
       state: 'begun',
+      amount: 4_000,
       refund,
       payment: {
         ...before,
@@ -65,29 +68,25 @@ describe('a new refund', () => {
       },
     })
     const bare = { idempotency_key: null, correlation_id: null, asked_by: null }
-    expect(begin('Paid')).toMatchObject({ refund: bare })
+    expect(begun(of('Paid'), start())).toMatchObject({ refund: bare })
   })
 
   it('is not claimed where the gateway may not be called, nor of an unknown payment', () => {
     expect(begin('Paid', { mayCall: false })).toEqual({ state: 'not_admitted' })
     expect(begin('Pending', { mayCall: false }).state).toBe('not_refundable')
-    expect(beginRefund(undefined, start())).toEqual({ state: 'unknown_transaction' })
+    expect(decided(beginRefund(start()), {}).answer).toEqual({ state: 'unknown_transaction' })
   })
 
   it('of money that came late is possible while its alert is open', () => {
     const late = { ...came('Paid'), status: 'Expired' } as const
-    const stateOf = (...alerts: AlertRow[]) =>
-      beginRefund(paymentOf(late, { alerts }), start()).state
+    const stateOf = (...alerts: AlertRow[]) => asked(paymentOf(late, { alerts }), start()).state
     expect(stateOf(alertRow())).toBe('begun')
     expect(stateOf(alertRow({ acknowledged_at: NOW }))).toBe('not_refundable')
   })
 
   it('waits for one that is claimed, until its check if it has one', () => {
     const waiting = (next_check_at: number | null) =>
-      beginRefund(
-        paymentOf({ ...came('Paid'), next_check_at }, { refunds: [refundRow()] }),
-        start(),
-      )
+      asked(paymentOf({ ...came('Paid'), next_check_at }, { refunds: [refundRow()] }), start())
     expect(waiting(NOW)).toStrictEqual({ state: 'in_progress', nextCheckAt: NOW })
     expect(waiting(null)).toStrictEqual({ state: 'in_progress' })
   })
@@ -98,7 +97,7 @@ describe('a new refund', () => {
       const isPaid = status === 'Paid' || status === 'PartiallyRefunded'
       expect(begin(status).state).toBe(isPaid ? 'begun' : 'not_refundable')
       const nothing = paymentOf({ ...came(status), paid_amount: -5, refunded_amount: 0 })
-      expect(beginRefund(nothing, start())).toEqual({ state: 'not_refundable', status })
+      expect(asked(nothing, start())).toEqual({ state: 'not_refundable', status })
     },
   )
 
@@ -112,12 +111,12 @@ describe('a new refund', () => {
     }
     // More was paid than requested.
     const more = paymentOf({ ...came('Paid'), paid_amount: 30_000 })
-    expect(beginRefund(more, start({ amount: 30_000 })).state).toBe('begun')
+    expect(asked(more, start({ amount: 30_000 })).state).toBe('begun')
   })
 
   it('at a gateway with full refunds only is requested with the amount of the charge', () => {
     const paid = paymentOf({ ...came('Paid'), paid_amount: 20_000 })
-    const full = (amount: number) => beginRefund(paid, start({ fullOnly: true, amount }))
+    const full = (amount: number) => begun(paid, start({ fullOnly: true, amount }))
     expect(full(25_000)).toMatchObject({ state: 'begun', refund: { amount: 20_000 } })
     expect(full(20_000).state).toBe('not_full')
   })
@@ -135,7 +134,7 @@ describe('a new refund', () => {
     (status) => {
       const failed = refundRow({ status: 'failed', amount: 25_000 })
       const payment = paymentOf({ ...came(status), refunded_amount: 0 }, { refunds: [failed] })
-      expect(beginRefund(payment, start({ amount: 25_000 })).state).toBe('begun')
+      expect(asked(payment, start({ amount: 25_000 })).state).toBe('begun')
     },
   )
 
@@ -160,7 +159,7 @@ describe('a new refund', () => {
 
   it('is the same one if its own call is repeated', () => {
     const mine = refundRow({ id: '02REFUND', amount: 3_000 })
-    expect(begin('Paid', {}, [mine])).toMatchObject({ state: 'begun', refund: mine })
+    expect(begun(of('Paid', [mine]), start())).toMatchObject({ state: 'begun', refund: mine })
     const failed = { ...mine, status: 'failed', error: null } as const
     expect(begin('Paid', {}, [failed])).toMatchObject({ error: { code: 'refund_failed' } })
   })
@@ -181,8 +180,12 @@ describe('a finished refund', () => {
     more = {},
   ) => {
     const earlier = paymentOf({ ...came(status), ...more })
-    const payment = { ...earlier, refunds: [...earlier.refunds, refund] }
-    return finishRefund(payment, refund, { now: NOW, result: RESULTS[kind] })
+    return finished({ ...earlier, refunds: [...earlier.refunds, refund] }, RESULTS[kind])
+  }
+  const finished = (payment: Payment, result: RefundOutcome) => {
+    const end = { refundId: '01REFUND', now: NOW, result }
+    const { rows, events } = decided(finishRefund(end, RULES), rowsOf(payment))
+    return { payment: rows.payment('01TX') ?? payment, events }
   }
 
   it('that is done adds its amount, and fires an event', () => {
@@ -202,11 +205,14 @@ describe('a finished refund', () => {
   it('that is done after another part adds up: one event, of the amount or of the status', () => {
     const more = end('PartiallyRefunded', refundRow(), 'done')
     expect(more.payment.transaction).toMatchObject({ refunded_amount: 9_000, refund_revision: 1 })
-    expect(more.events).toMatchObject([
-      { type: 'RefundAmountChanged', previousRefundedAmount: 5_000 },
-    ])
+    expect(more.events).toMatchObject([{ type: 'RefundAmountChanged' }])
+    expect(JSON.parse(more.events[0]?.payload ?? '')).toMatchObject({
+      previousRefundedAmount: 5_000,
+    })
     const rest = refundRow({ amount: 20_000 })
-    expect(typesOf(end('PartiallyRefunded', rest, 'done').events)).toEqual(['PaymentRefunded'])
+    expect(end('PartiallyRefunded', rest, 'done').events).toMatchObject([
+      { type: 'PaymentRefunded' },
+    ])
   })
 
   it('counts once if a webhook reported it before', () => {
@@ -228,14 +234,14 @@ describe('a finished refund', () => {
     const { payment } = end('Paid', refundRow({ idempotency_key: 'key-1' }), 'unsent')
     expect(payment.refunds).toMatchObject([{ status: 'failed', idempotency_key: null }])
     expect(payment.transaction.next_check_at).toBeNull()
-    expect(beginRefund(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
+    expect(asked(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
   })
 
   it('keeps the first id that the gateway gave it, and has none if none is given', () => {
     const idAfter = (refund: RefundRow, gatewayRefundId?: string) =>
-      finishRefund(paymentOf(came('Paid'), { refunds: [refund] }), refund, {
-        now: NOW,
-        result: { kind: 'done', ...(gatewayRefundId !== undefined && { gatewayRefundId }) },
+      finished(paymentOf(came('Paid'), { refunds: [refund] }), {
+        kind: 'done',
+        ...(gatewayRefundId !== undefined && { gatewayRefundId }),
       }).payment.refunds[0]?.gateway_refund_id
     const named = refundRow({ gateway_refund_id: 'back-1' })
     expect([idAfter(named, 'back-2'), idAfter(named), idAfter(refundRow())]).toEqual([
@@ -251,7 +257,7 @@ describe('a finished refund', () => {
       { ...came('Paid'), next_check_at: 7 },
       { refunds: [other, refundRow()] },
     )
-    const done = finishRefund(payment, refundRow(), { now: NOW, result: { kind: 'done' } })
+    const done = finished(payment, { kind: 'done' })
     expect(done.payment.transaction.next_check_at).toBe(7)
     const unknown = end('Paid', refundRow(), 'unknown', { next_check_at: 7 })
     expect(unknown.payment.transaction.next_check_at).toBe(NOW + 5)

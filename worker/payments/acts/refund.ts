@@ -1,11 +1,12 @@
-// A refund: whether it may be made, and how its end changes the payment. The gateway's webhook may
-// report the same refund first: the sums make sure that it counts once. Pure.
+// A refund: it is claimed before its gateway is called, so that it is never made twice, and ends
+// with the gateway's answer. A webhook may report the same refund first: it is the same row. Pure.
 
-import type { PaymentError } from './exceptions.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
 import {
   type Decision,
   hasLateMoney,
   heldAmount,
+  isForeign,
   isUnderWay,
   isUnpaid,
   type Payment,
@@ -14,12 +15,14 @@ import {
   unchanged,
   withRefund,
   withTransaction,
-} from './payment.ts'
-import { FAILED, refundable } from './refund-rows.ts'
-import type { RefundRow, TransactionRow } from './rows.ts'
-import { settleRefunds } from './settle-refunds.ts'
-import type { PaymentStatus } from './status.ts'
-import type { RefundResult } from './types.ts'
+} from '../domain/payment.ts'
+import { FAILED, refundable } from '../domain/refund-rows.ts'
+import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import { settleRefunds } from '../domain/settle-refunds.ts'
+import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
+import type { RefundResult } from '../domain/types.ts'
+import { type Operation, type Paused, type Rules, recordAct, storeInOrder } from './operation.ts'
+import type { WorkingSet } from './working-set.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */
@@ -46,7 +49,11 @@ export interface RefundStart {
 /** What became of the request, for its caller. */
 export type RefundBegun =
   /** `amount`: what is refunded, which is what was paid if all is refunded at once. */
-  { state: 'begun'; transaction: TransactionRow; amount: number } | RefundRefusal
+  | { state: 'begun'; transaction: TransactionRow; amount: number }
+  | RefundRefusal
+  /** It could be made, and its gateway may not be called. */
+  | { state: 'not_admitted' }
+  | Paused
 
 /** Why a refund is not made, or the result of the same request before. */
 export type RefundRefusal =
@@ -62,38 +69,62 @@ export type RefundRefusal =
   | { state: 'not_refundable'; status: PaymentStatus }
   | { state: 'not_full'; transaction: TransactionRow }
   | { state: 'too_much'; left: number; transaction: TransactionRow }
-  /** It could be made, and its gateway may not be called. */
-  | { state: 'not_admitted' }
 
-export type BegunRefund = { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
-
-export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
-  if (!payment) return { state: 'unknown_transaction' }
-  const refusal = refundRefusal(payment, start)
-  if (refusal) return refusal
-  if (!start.mayCall) return { state: 'not_admitted' }
-  const claimed = payment.refunds.find(({ id }) => id === start.id)
-  if (claimed) return { state: 'begun', payment, refund: claimed }
-  const { transaction } = payment
-  const refund: RefundRow = {
-    id: start.id,
-    transaction_id: transaction.id,
-    amount: amountOf(transaction, start),
-    reason: start.reason,
-    status: 'claimed',
-    gateway_refund_id: null,
-    idempotency_key: start.idempotencyKey ?? null,
-    request_hash: start.requestHash,
-    asked_by: start.by ?? null,
-    correlation_id: start.correlationId ?? null,
-    error: null,
-    created_at: start.now,
-    updated_at: start.now,
+export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+  const { id, gateway, transactionId, mayCall, now: at } = start
+  return {
+    keys: { payments: [{ id: transactionId }, { gateway, gateway_transaction_id: transactionId }] },
+    decide(rows) {
+      const payment = refundedPayment(rows, start)
+      if (!payment) return { state: 'unknown_transaction' }
+      const { transaction } = payment
+      const { status } = transaction
+      if (isForeign(transaction, rows.installation)) return { state: 'not_refundable', status }
+      const refusal = refundRefusal(payment, start)
+      if (refusal) return refusal
+      const claimed = payment.refunds.find((refund) => refund.id === id)
+      const isNew = !mayCall || !claimed
+      if (rows.pause && isNew) return { state: 'paused', transactionId: transaction.id }
+      if (!mayCall) return { state: 'not_admitted' }
+      const refund = claimed ?? newRefund(transaction, start)
+      // Due when the caller must be done, so that the sweeper finds one that crashed.
+      const due = claimed ? transaction : { ...transaction, next_check_at: start.until }
+      rows.put({ transactions: [due], refunds: [refund] })
+      const action = UNPAID_ENDS.includes(status) ? 'late_refund' : 'refund'
+      const act = { at, action, transaction_id: transaction.id, amount: refund.amount } as const
+      recordAct(rows, start, { ...act, about: refund.id })
+      return { state: 'begun', transaction: due, amount: refund.amount }
+    },
   }
-  // Due when the caller must be done, so that the sweeper finds one that crashed.
-  const due = withTransaction(payment, { next_check_at: start.until })
-  return { state: 'begun', payment: { ...due, refunds: [...due.refunds, refund] }, refund }
 }
+
+/** By our id or by the gateway's, within the gateway. */
+function refundedPayment(
+  rows: WorkingSet,
+  { gateway, transactionId }: RefundStart,
+): Payment | undefined {
+  const ours = rows.all('transactions').filter((row) => row.gateway === gateway)
+  const found =
+    ours.find(({ id }) => id === transactionId) ??
+    ours.find(({ gateway_transaction_id: id }) => id === transactionId)
+  return rows.payment(found?.id)
+}
+
+const newRefund = (transaction: TransactionRow, start: RefundStart): RefundRow => ({
+  id: start.id,
+  transaction_id: transaction.id,
+  amount: amountOf(transaction, start),
+  reason: start.reason,
+  status: 'claimed',
+  gateway_refund_id: null,
+  idempotency_key: start.idempotencyKey ?? null,
+  request_hash: start.requestHash,
+  asked_by: start.by ?? null,
+  correlation_id: start.correlationId ?? null,
+  error: null,
+  created_at: start.now,
+  updated_at: start.now,
+})
 
 /** Undefined: it can be made, or was claimed by this very call before. */
 function refundRefusal(payment: Payment, start: RefundStart): RefundRefusal | undefined {
@@ -161,11 +192,22 @@ export interface RefundEnd {
 }
 
 /** The end of a refund's call. A webhook, the sweeper or the same call may have ended it before. */
-export function finishRefund(
-  payment: Payment,
-  refund: RefundRow,
-  { now, result }: Pick<RefundEnd, 'now' | 'result'>,
-): Decision {
+export function finishRefund(end: RefundEnd, rules: Rules): Operation<TransactionRow> {
+  const { refundId, now } = end
+  return {
+    keys: { refunds: [refundId] },
+    decide(rows) {
+      const refund = rows.get('refunds', refundId)
+      const payment = rows.payment(refund?.transaction_id)
+      if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
+      const decision = finished(payment, refund, end)
+      storeInOrder(rows, { before: payment, decision, now }, rules)
+      return decision.payment.transaction
+    },
+  }
+}
+
+function finished(payment: Payment, refund: RefundRow, { now, result }: RefundEnd): Decision {
   const identified =
     'gatewayRefundId' in result ? withGatewayRefundId(refund, result.gatewayRefundId) : refund
   const stays = unchanged(withRefund(payment, identified))

@@ -1,8 +1,8 @@
-// The maintenance switch in the ledger. It is a save like another: what was decided before it on
+// The maintenance switch. It is a save like another: what was decided before it on
 // other rows is decided again.
 
-import type { Asked, Pause } from './ledger.ts'
-import { type Operation, recordAct } from './operation.ts'
+import { type Asked, type Operation, recordAct } from './operation.ts'
+import type { Pause } from './working-set.ts'
 
 interface Switched extends Asked {
   now: number

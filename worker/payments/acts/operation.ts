@@ -1,18 +1,34 @@
-// One call of the ledger, as the writer takes it: which rows it has to see, and what it decides on
-// them. Many are loaded, decided one after the other, and saved as one transaction.
+// An act, as the writer takes it: which rows it has to see, and what it decides on them. Many are
+// loaded, decided one after the other, and saved as one transaction. Pure.
 
 import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
 import type { PaymentIds } from '../domain/match.ts'
 import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
-import { alertRows, outboxRows, type Subscribers, type WaitingFor } from '../domain/outbox.ts'
+import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
 import type { AlertRow, AuditRow, WebhookEventRow } from '../domain/rows.ts'
-import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A day of events may wait: one save of all of them would hold up every payment. */
 export const HURRIED_AT_ONCE = 500
+
+export interface DueClaim {
+  now: number
+  limit: number
+}
+
+export interface EventClaim extends DueClaim {
+  /** Also what was due until then, after `now`: it has waited, and the clock was set back. */
+  dueBy?: number
+}
+
+/** Failed events that wait for their next try. `since`: in ms, of those made from then on. */
+export interface WaitingFor {
+  endpoint: string
+  since: number
+  now: number
+}
 
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
@@ -70,6 +86,29 @@ export interface Rules {
   subscribers: Subscribers
   references: References
 }
+
+/** Who asked for a call, for the audit trail. Missing: nobody did. */
+export interface Asked {
+  /** ULID, generated once for each call. */
+  id: string
+  /** The subject. */
+  by: string
+}
+
+/** It would have been begun now. `transactionId`: of the payment that it is about. */
+export interface Paused {
+  state: 'paused'
+  transactionId?: string
+}
+
+/** Throws where its caller has taken the id from a payment that it knows. */
+export function paymentIn(rows: WorkingSet, id: string): Payment {
+  const payment = rows.payment(id)
+  if (!payment) throw new Error(`there is no transaction ${id}`)
+  return payment
+}
+
+export const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
 
 /** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
 export function recordAct(

@@ -1,4 +1,4 @@
-// A gateway's event: recorded once, and applied to its payment, or parked until that appears.
+// A gateway's event: recorded once, and applied to its payment, or parked until that appears. Pure.
 
 import {
   type Applied,
@@ -7,20 +7,43 @@ import {
   paidEventId,
   rejectEvent,
 } from '../domain/apply-event.ts'
-import { checkSoon, withCheck } from '../domain/check.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import type { Delivered } from '../domain/event-alerts.ts'
-import { withPageClosed } from '../domain/finish-charge.ts'
-import type { PaymentIds } from '../domain/match.ts'
+import { currencyOf, type PaymentIds, paymentIdsIn, wellFormed } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
+import { withPageClosed } from '../domain/open-charge.ts'
 import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refund-rows.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
+import type { Outcome } from '../domain/status.ts'
+import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
-import { type Arrival, checkArrival, type EventIds, type Recorded } from './ledger.ts'
-import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import { withCheck, withCheckSoon } from './check.ts'
+import { byId, type Operation, type Rules, store, storeInOrder } from './operation.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
+
+export interface Arrival {
+  /** ULID. */
+  id: string
+  /** Masked. */
+  payload: VerifiedWebhook
+  /** Ours: the gateway was asked about this payment. A webhook has only the ids of its payload. */
+  transactionId?: string
+  onMismatch: 'log' | 'reject'
+  correlationId?: string
+  receivedAt: number
+}
+
+export interface Recorded {
+  /**
+   * `duplicate`: this event was recorded before, and nothing happened now. `ignored`: it is about a
+   * payment of another installation.
+   */
+  outcome: Outcome | 'duplicate' | 'ignored'
+  /** Undefined while parked. */
+  transactionId?: string
+}
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
   checkArrival(arrival)
@@ -74,6 +97,15 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
   }
 }
 
+/**
+ * Throws RangeError for a value that an INTEGER column would refuse, or that would make its row
+ * unreadable. The caller refuses such events itself; this is the last check.
+ */
+function checkArrival({ payload: { amount, occurredAt } }: Arrival): void {
+  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is not an amount`)
+  if (!isTime(occurredAt)) throw new RangeError(`${occurredAt} is not a time`)
+}
+
 /** Undefined: it was not recorded before. */
 const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
   rows.all('webhookEvents').find((row) => row.gateway === gateway && row.event_id === event_id) ??
@@ -114,7 +146,7 @@ function askAgain(
   now: number,
 ): void {
   if (isContradiction || !refunds || !differsFrom(payment.refunds, refunds)) return
-  const asked = withTransaction(payment, checkSoon(payment.transaction, now))
+  const asked = withTransaction(payment, withCheckSoon(payment.transaction, now))
   store(rows, unchanged(asked), rules)
 }
 
@@ -179,8 +211,8 @@ function decideOn(
   if (!isContradiction) return { ...applyEvent(payment, event, how), others: [] }
   const rejected = rejectEvent(payment, event, others[0], now)
   if (isAnswer) return { ...rejected, others: [] }
-  const transaction = checkSoon(payment.transaction, now)
-  const asked = others.map((other) => checkSoon(other, now))
+  const transaction = withCheckSoon(payment.transaction, now)
+  const asked = others.map((other) => withCheckSoon(other, now))
   return { ...rejected, payment: { ...rejected.payment, transaction }, others: asked }
 }
 
@@ -195,20 +227,7 @@ function storeEvent(
 
 /** In the order in which they occurred. */
 export const byTime = (a: WebhookEventRow, b: WebhookEventRow): number =>
-  a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1)
-
-/** The ids of a gateway's event, as they are stored and compared. */
-export function paymentIdsIn(gateway: string, given: EventIds): PaymentIds {
-  const { gatewayTransactionId = '', externalReferenceId = '', reference = '', isOtherId } = given
-  return {
-    gateway: wellFormed(gateway),
-    gateway_transaction_id: isOtherId ? null : wellFormed(gatewayTransactionId) || null,
-    external_reference_id: wellFormed(externalReferenceId) || null,
-    reference: wellFormed(reference) || null,
-    amount: given.amount ?? null,
-    currency: given.currency === undefined ? null : currencyOf(given.currency),
-  }
-}
+  a.occurred_at - b.occurred_at || byId(a, b)
 
 const idsOf = (event: WebhookEventRow): PaymentIds => ({
   gateway: event.gateway,
@@ -249,9 +268,3 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
     received_at: receivedAt,
   }
 }
-
-/** Half a surrogate pair has no UTF-8: it would be stored as another text, and not be found. */
-const wellFormed = (given: string): string => given.toWellFormed()
-
-/** Gateways write `iqd`, too. */
-const currencyOf = (given: string): string => wellFormed(given).toUpperCase()

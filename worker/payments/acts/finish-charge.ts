@@ -1,8 +1,9 @@
-// The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
+// The end of a charge's call: its gateway's answer is stored, whatever becomes of the events that
+// were parked for it. Webhooks may have changed the payment before it. Pure.
 
-import { endedCheckAt } from './check-times.ts'
-import type { PaymentError } from './exceptions.ts'
-import { differs } from './match.ts'
+import { endedCheckAt } from '../domain/check-times.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
+import { differs } from '../domain/match.ts'
 import {
   type Decision,
   idMismatch,
@@ -11,9 +12,12 @@ import {
   type Payment,
   unchanged,
   withTransaction,
-} from './payment.ts'
-import type { TransactionRow } from './rows.ts'
-import type { OpenedPayment } from './types.ts'
+} from '../domain/payment.ts'
+import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
+import type { OpenedPayment } from '../domain/types.ts'
+import { type Operation, paymentIn, type Rules, store } from './operation.ts'
+import { applyParkedTo, byTime } from './webhook.ts'
+import type { WorkingSet } from './working-set.ts'
 
 export type ChargeResult =
   | {
@@ -44,12 +48,44 @@ export function gatewayIdIn(result: ChargeResult): string | undefined {
   return result.kind === 'unknown' ? result.gatewayTransactionId : undefined
 }
 
+export function finishCharge(end: ChargeEnd, rules: Rules): Operation<TransactionRow> {
+  const { transactionId: id, now } = end
+  const gatewayId = gatewayIdIn(end.result) ?? null
+  return {
+    keys: { charges: [{ id, gateway_transaction_id: gatewayId }] },
+    decide(rows) {
+      const payment = paymentIn(rows, id)
+      const { gateway } = payment.transaction
+      const isOther = (row: TransactionRow) =>
+        row.id !== id && row.gateway === gateway && isSame(row.gateway_transaction_id, gatewayId)
+      const other = rows.all('transactions').find(isOther)
+      const decision = answered(payment, end, other)
+      store(rows, decision, rules)
+      const { transaction } = decision.payment
+      for (const event of parkedFor(rows, transaction)) applyParkedTo(rows, event, rules, now)
+      return rows.get('transactions', id) ?? transaction
+    },
+  }
+}
+
+const isSame = (a: string | null, b: string | null): boolean => a !== null && a === b
+
+/** In their order. By any of its ids: which payment an event is about is decided one by one. */
+const parkedFor = (rows: WorkingSet, transaction: TransactionRow): WebhookEventRow[] =>
+  rows
+    .all('webhookEvents')
+    .filter(
+      (event) =>
+        event.outcome === 'parked' &&
+        event.gateway === transaction.gateway &&
+        (isSame(event.gateway_transaction_id, transaction.gateway_transaction_id) ||
+          isSame(event.external_reference_id, transaction.external_reference_id) ||
+          isSame(event.reference, transaction.reference)),
+    )
+    .toSorted(byTime)
+
 /** `other`: another payment of this gateway that has the id of the result already. */
-export function finishCharge(
-  payment: Payment,
-  end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>,
-  other?: TransactionRow,
-): Decision {
+function answered(payment: Payment, end: ChargeEnd, other?: TransactionRow): Decision {
   const { now, result } = end
   if (result.kind !== 'answered' && result.kind !== 'unknown') return finished(payment, end)
   const gatewayId = gatewayIdIn(result) ?? null
@@ -65,7 +101,7 @@ export function finishCharge(
   return { ...finished(payment, unidentified), alerts: [alert] }
 }
 
-function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>): Decision {
+function finished(payment: Payment, end: ChargeEnd): Decision {
   const { now, result } = end
   const { transaction } = payment
   const isPending = transaction.status === 'Pending'
@@ -108,25 +144,7 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
   }
 }
 
-/** It has no end yet, but its page can no longer be paid: it is not offered any more. */
-export function withPageClosed(payment: Payment): Payment {
-  const { status, charge_answer } = payment.transaction
-  if (status !== 'Pending' || charge_answer === null) return payment
-  const opened = JSON.parse(charge_answer) as OpenedPayment
-  const { redirectUrl: _, expiresAt: _at, qrCode: _qr, ...rest } = opened
-  const { readableCode: _code, deepLink: _link, ...answer } = rest
-  return withTransaction(payment, {
-    charge_answer: JSON.stringify(answer satisfies OpenedPayment),
-    redirect_url: null,
-    expires_at: null,
-  })
-}
-
-function refuse(
-  payment: Payment,
-  { eventId: id, now }: Pick<ChargeEnd, 'eventId' | 'now'>,
-  error: PaymentError,
-): Decision {
+function refuse(payment: Payment, { eventId: id, now }: ChargeEnd, error: PaymentError): Decision {
   const failed = withTransaction(payment, {
     status: 'Failed',
     error: JSON.stringify(error),

@@ -15,7 +15,14 @@ import type {
   TransactionRow,
   WebhookEventRow,
 } from '../domain/rows.ts'
-import type { Pause } from './ledger.ts'
+
+/** While payments are paused, nothing new is begun; what was begun is settled. */
+export interface Pause {
+  /** ms */
+  since: number
+  /** The subject that asked for it. */
+  by: string
+}
 
 export interface Rows {
   transactions: TransactionRow[]

@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest'
 import {
   beginCharge,
   type ChargeStart,
-  type KnownCharges,
-} from '../../../../worker/payments/domain/begin-charge.ts'
+  type Replacement,
+} from '../../../../worker/payments/acts/begin-charge.ts'
 import {
   type AskedAgain,
   isStranded,
-  type Replacement,
   wayOut,
-} from '../../../../worker/payments/domain/replace-charge.ts'
-import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+} from '../../../../worker/payments/domain/open-charge.ts'
+import type { ChargeKeyRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import { decided, RULES } from '../../../support/acts.ts'
 import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'
 
 const FLAGS = [false, true]
@@ -99,25 +99,30 @@ describe('a charge that replaces a stranded one', () => {
     until: NOW + MINUTE,
     ...own,
   })
-  const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {
-    const stranded = transactionRow(row)
-    const attempts = [stranded]
-    return {
-      installation: 'ours',
-      own: undefined,
-      byKey: by === 'key' ? stranded : undefined,
-      attempts,
-      keys: [],
-    }
+  const begin = (
+    transactions: TransactionRow[],
+    own: Partial<ChargeStart> = {},
+    chargeKeys: ChargeKeyRow[] = [],
+  ) => decided(beginCharge(start(own), RULES), { transactions, chargeKeys })
+  const stateOf = (row: Partial<TransactionRow>, own: Partial<ChargeStart> = {}) =>
+    begin([transactionRow(row)], own).answer.state
+  const begun = (
+    transactions: TransactionRow[],
+    own: Partial<ChargeStart> = {},
+    chargeKeys: ChargeKeyRow[] = [],
+  ) => {
+    const { answer, rows, events, alerts } = begin(transactions, own, chargeKeys)
+    if (answer.state !== 'begun') throw new Error(answer.state)
+    const { inserted, updated } = rows.changesOf('chargeKeys')
+    const keys = [...updated.map(({ after }) => after), ...inserted]
+    const replaced = rows.get('transactions', '01TX')
+    return { transaction: answer.transaction, events, alerts, keys, replaced }
   }
-  const begun = (rows: KnownCharges, own: Partial<ChargeStart> = {}) => {
-    const charge = beginCharge(rows, start(own))
-    if (charge.state !== 'begun') throw new Error(charge.state)
-    return charge
-  }
+  const instead = (row: Partial<TransactionRow> = {}, own: Partial<ChargeStart> = {}) =>
+    begun([transactionRow(row)], own)
 
   it('cancels it, with its event, and begins the next attempt under another id', () => {
-    const { transaction, events, replaced } = begun(known(), { correlationId: 'c-2' })
+    const { transaction, events, replaced, alerts } = instead({}, { correlationId: 'c-2' })
     expect(transaction).toMatchObject({
       id: '02TX',
       attempt: 2,
@@ -128,8 +133,7 @@ describe('a charge that replaces a stranded one', () => {
       called_until: NOW + MINUTE,
     })
     expect(transaction.external_reference_id).not.toBe('external-1')
-    expect(events).toMatchObject([{ id: '02TX', type: 'PaymentInitiated' }])
-    expect(replaced?.payment.transaction).toEqual({
+    expect(replaced).toEqual({
       ...transactionRow(),
       status: 'Cancelled',
       next_check_at: NOW + 9,
@@ -139,27 +143,31 @@ describe('a charge that replaces a stranded one', () => {
         message: 'Another attempt has replaced it: 02TX.',
       }),
     })
-    expect(replaced?.events).toMatchObject([
-      { id: '03END', type: 'PaymentCancelled', correlationId: 'c-2', createdAt: NOW },
+    expect(events).toMatchObject([
+      { id: '03END', type: 'PaymentCancelled', correlation_id: 'c-2', created_at: NOW },
+      { id: '02TX', type: 'PaymentInitiated' },
     ])
-    expect(replaced?.events[0]?.transaction).toBe(replaced?.payment.transaction)
-    expect(replaced?.alerts).toEqual([])
+    expect(JSON.parse(events[0]?.payload ?? '').transaction).toMatchObject({ status: 'Cancelled' })
+    expect(alerts).toEqual([])
   })
 
   it('raises an alert if the gateway could not be asked about the first one', () => {
     const { transactionId, eventId } = replaces
-    const { replaced } = begun(known({ gateway_transaction_id: null }), {
-      chargeRepeatableForMs: 0,
-      replaces: { transactionId, eventId },
-    })
-    expect(replaced?.payment.transaction.next_check_at).toBeNull()
-    expect(replaced?.events).toMatchObject([{ id: '03END', type: 'PaymentCancelled' }])
-    expect(replaced?.alerts).toEqual([
+    const { replaced, events, alerts } = instead(
+      { gateway_transaction_id: null },
+      {
+        chargeRepeatableForMs: 0,
+        replaces: { transactionId, eventId },
+      },
+    )
+    expect(replaced?.next_check_at).toBeNull()
+    expect(events).toMatchObject([{ id: '03END', type: 'PaymentCancelled' }, { id: '02TX' }])
+    expect(alerts).toMatchObject([
       {
         kind: 'unsettled',
         subject: '01TX',
         gateway: 'bank',
-        transactionId: '01TX',
+        transaction_id: '01TX',
         detail: {
           reference: 'order-1',
           amount: 25_000,
@@ -167,7 +175,7 @@ describe('a charge that replaces a stranded one', () => {
           gatewayStatus: 'none',
           since: new Date(NOW - MINUTE).toISOString(),
         },
-        createdAt: NOW,
+        created_at: NOW,
       },
     ])
   })
@@ -179,16 +187,14 @@ describe('a charge that replaces a stranded one', () => {
     ['with another key takes over the first', 'key-1', 'key-2', 'key-1', null],
     ['has no key if neither had one', null, undefined, null, null],
   ])('%s', (_what, before, given, after, left) => {
-    const by = before !== null && given === before ? 'key' : 'order'
-    const { transaction, replaced, keys } = begun(known({ idempotency_key: before }, by), {
-      ...(given !== undefined && { idempotencyKey: given }),
-    })
+    const asked = given === undefined ? {} : { idempotencyKey: given }
+    const { transaction, replaced, keys } = instead({ idempotency_key: before }, asked)
     expect(transaction).toMatchObject({ idempotency_key: after, is_repeat: 0 })
     expect(keys.map((key) => key.idempotency_key)).toEqual(
       given === undefined || given === after ? [] : [given],
     )
-    expect(replaced?.payment.transaction.idempotency_key).toBe(left)
-    const { transaction: unkeyed } = begun(known())
+    expect(replaced?.idempotency_key).toBe(left)
+    const { transaction: unkeyed } = instead()
     const isSame = transaction.external_reference_id === unkeyed.external_reference_id
     expect(isSame).toBe(after === null)
   })
@@ -199,7 +205,7 @@ describe('a charge that replaces a stranded one', () => {
     ['is being called', { called_by: 'other', called_until: NOW + 1 }, 'in_progress'],
     ['has a page that can still be paid', { charge_answer: '{}', expires_at: NOW + 1 }, 'answered'],
   ] as const)('does not begin if the first one %s', (_what, row, state) => {
-    expect(beginCharge(known(row), start()).state).toBe(state)
+    expect(stateOf(row)).toBe(state)
   })
 
   describe('of another request', () => {
@@ -214,11 +220,11 @@ describe('a charge that replaces a stranded one', () => {
 
     it('begins once the gateway has closed the page, and leaves its keys to the old one', () => {
       const asked = { replaces: closes, idempotencyKey: 'key-2' }
-      const { transaction, replaced, keys } = begun(known(page), asked)
+      const { transaction, replaced, keys } = instead(page, asked)
       expect(transaction).toMatchObject({ attempt: 2, idempotency_key: 'key-2', is_repeat: 0 })
       expect(keys).toEqual([])
-      expect(begun(known({ ...page, is_repeat: 1 }), asked).transaction.is_repeat).toBe(1)
-      expect(replaced?.payment.transaction).toMatchObject({
+      expect(instead({ ...page, is_repeat: 1 }, asked).transaction.is_repeat).toBe(1)
+      expect(replaced).toMatchObject({
         status: 'Cancelled',
         idempotency_key: 'key-1',
         next_check_at: NOW + 9,
@@ -232,18 +238,16 @@ describe('a charge that replaces a stranded one', () => {
       ['was paid, and the key is new', came('Paid'), { idempotencyKey: 'key-2' }, 'already_paid'],
       ['is closed by another', { called_by: 'cancel 03' }, {}, 'conflict'],
     ] as const)('does not begin if the first one %s', (_what, row, own, state) => {
-      const by = 'idempotencyKey' in own && own.idempotencyKey === 'key-1' ? 'key' : 'order'
-      const asked = start({ replaces: closes, ...own })
-      expect(beginCharge(known({ ...page, ...row }, by), asked).state).toBe(state)
+      expect(stateOf({ ...page, ...row }, { replaces: closes, ...own })).toBe(state)
     })
 
     it('waits for a call that is under way', () => {
       const row = { ...page, charge_answer: null as string | null, called_by: '01TX' }
-      const stateOf = (isReplacing: boolean, own = row) =>
-        beginCharge(known(own), start({ replaces: closes, isReplacing })).state
-      expect(stateOf(true)).toBe('in_progress')
-      expect(stateOf(false)).toBe('conflict')
-      expect(stateOf(true, { ...row, charge_answer: '{}' })).toBe('conflict')
+      const found = (isReplacing: boolean, own = row) =>
+        stateOf(own, { replaces: closes, isReplacing })
+      expect(found(true)).toBe('in_progress')
+      expect(found(false)).toBe('conflict')
+      expect(found(true, { ...row, charge_answer: '{}' })).toBe('conflict')
     })
   })
 
@@ -256,34 +260,21 @@ describe('a charge that replaces a stranded one', () => {
       called_until: NOW + 1,
     })
     const first = transactionRow(came('Cancelled'))
-    const rows = {
-      installation: 'ours',
-      own: undefined,
-      byKey: undefined,
-      attempts: [first, second],
-      keys: [],
-    }
     const underWay = { state: 'in_progress', until: NOW + 1 }
-    expect(beginCharge(rows, start())).toEqual(underWay)
+    expect(begin([first, second]).answer).toEqual(underWay)
     // Also by its key, which moved to that one.
-    const keyed = start({ idempotencyKey: 'key-1' })
-    expect(beginCharge({ ...rows, byKey: second }, keyed)).toEqual(underWay)
+    const keyed = { ...second, idempotency_key: 'key-1' }
+    expect(begin([first, keyed], { idempotencyKey: 'key-1' }).answer).toEqual(underWay)
   })
 
   it('begins once: decided again after it was stored, it cancels nothing and fires nothing', () => {
-    const first = begun(known({ idempotency_key: 'key-1' }))
-    const stored = first.replaced?.payment.transaction ?? transactionRow()
-    const attempts = [stored, first.transaction]
-    const rows = {
-      installation: 'ours',
-      own: first.transaction,
-      byKey: undefined,
-      attempts,
-      keys: [],
-    }
+    const first = instead({ idempotency_key: 'key-1' })
+    const stored = first.replaced ?? transactionRow()
+    const again = begin([stored, first.transaction])
     const { transaction } = first
-    const again = { state: 'begun', transaction, earlier: 'none', events: [], keys: [] }
-    expect(begun(rows)).toEqual(again)
+    expect(again.answer).toEqual({ state: 'begun', transaction, earlier: 'none' })
+    expect(again.events).toEqual([])
+    expect(again.rows.get('transactions', '01TX')).toBe(stored)
   })
 
   it('takes over all of its further keys, the one that it is asked with, and its repeat', () => {
@@ -295,9 +286,9 @@ describe('a charge that replaces a stranded one', () => {
     })
     const keys = [keyRow('01KEY'), keyRow('01OTHER', '01TY')]
     const row = { idempotency_key: 'key-1', is_repeat: 1 } as const
-    expect(begun(known(), { isRepeat: true }).transaction.is_repeat).toBe(1)
+    expect(instead({}, { isRepeat: true }).transaction.is_repeat).toBe(1)
     const asked = { idempotencyKey: 'key of 02TX' }
-    const { transaction, ...rest } = begun({ ...known(row), keys }, asked)
+    const { transaction, ...rest } = begun([transactionRow(row)], asked, keys)
     expect(transaction).toMatchObject({ idempotency_key: 'key-1', is_repeat: 1 })
     expect(rest.keys).toEqual([keyRow('01KEY', '02TX'), keyRow('02TX', '02TX')])
   })

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import {
   beginClosing,
   type ClosingStart,
-  closedBy,
-  closingError,
   endClosing,
-} from '../../../../worker/payments/domain/close-charge.ts'
+} from '../../../../worker/payments/acts/close-charge.ts'
+import { closingError } from '../../../../worker/payments/domain/open-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
-import { came, MINUTE, NOW, paymentOf, transactionRow } from '../../../support/payment-rows.ts'
+import { decided, RULES } from '../../../support/acts.ts'
+import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'
 
 const start = (own: Partial<ClosingStart> = {}): ClosingStart => ({
   id: '02',
@@ -22,8 +22,10 @@ const start = (own: Partial<ClosingStart> = {}): ClosingStart => ({
   ...own,
 })
 const page = { charge_answer: '{}', gateway_transaction_id: 'gateway-1' }
+const begun = (row: Partial<TransactionRow>, own: Partial<ClosingStart> = {}) =>
+  decided(beginClosing(start(own), RULES), { transactions: [transactionRow({ ...page, ...row })] })
 const begin = (row: Partial<TransactionRow>, own: Partial<ClosingStart> = {}) =>
-  beginClosing(paymentOf({ ...page, ...row }), start(own))
+  begun(row, own).answer
 
 describe('closing a page', () => {
   it.each([
@@ -51,12 +53,10 @@ describe('closing a page', () => {
   it('that nobody can have seen ends it here, with its event', () => {
     const unnamed = { ...page, gateway_transaction_id: null, called_by: '01', called_until: NOW }
     const own = { unseenIsUnpayable: true, correlationId: 'c-2' }
-    const before = paymentOf(unnamed)
-    const closed = beginClosing(before, start(own))
-    if (closed.state !== 'ended') throw new Error(closed.state)
-    const { payment, events, alerts } = closed.decision
-    expect(payment.transaction).toEqual({
-      ...before.transaction,
+    const { answer, events, alerts } = begun(unnamed, own)
+    if (answer.state !== 'ended') throw new Error(answer.state)
+    expect(answer.transaction).toEqual({
+      ...transactionRow(unnamed),
       status: 'Cancelled',
       error: JSON.stringify({ code: 'cancelled', message: 'It was cancelled here.' }),
       next_check_at: null,
@@ -64,8 +64,8 @@ describe('closing a page', () => {
       called_by: null,
       called_until: null,
     })
-    const event = { id: '02', type: 'PaymentCancelled', correlationId: 'c-2', createdAt: NOW }
-    expect(events).toEqual([{ ...event, transaction: payment.transaction }])
+    const event = { id: '02', type: 'PaymentCancelled', correlation_id: 'c-2', created_at: NOW }
+    expect(events).toMatchObject([event])
     expect(alerts).toEqual([])
     // Its gateway has named it, so it may be there.
     expect(begin({}, { unseenIsUnpayable: true }).state).toBe('begun')
@@ -76,15 +76,17 @@ describe('closing a page', () => {
       ['cancel', 'cancelled'],
       ['replace', 'replaced'],
     ] as const) {
-      const begun = begin({}, { purpose })
-      if (!('decision' in begun)) throw new Error(begun.state)
-      const { payment } = begun.decision
-      expect(closingError(payment.transaction, NOW)?.code).toBe(code)
-      expect(closingError(payment.transaction, NOW + MINUTE)).toBeUndefined()
-      const ended = endClosing(payment, closedBy({ purpose, id: '02' })).transaction
+      const { answer, rows } = begun({}, { purpose })
+      if (answer.state !== 'begun') throw new Error(answer.state)
+      const { transaction } = answer
+      expect(closingError(transaction, NOW)?.code).toBe(code)
+      expect(closingError(transaction, NOW + MINUTE)).toBeUndefined()
+      endClosing({ transactionId: '01TX', purpose, id: 'another' }).decide(rows)
+      expect(rows.get('transactions', '01TX')).toBe(transaction)
+      endClosing({ transactionId: '01TX', purpose, id: '02' }).decide(rows)
+      const ended = rows.get('transactions', '01TX') ?? transaction
       expect(closingError(ended, NOW)).toBeUndefined()
       expect(ended.next_check_at).toBe(NOW + MINUTE)
-      expect(endClosing(payment, 'another')).toBe(payment)
     }
     expect(closingError(transactionRow({ called_by: '01', called_until: NOW + 1 }), NOW)).toBe(
       undefined,

@@ -1,0 +1,34 @@
+// Runs an act on rows in memory, for tests of what it decides.
+
+import type { Operation, Rules } from '../../worker/payments/acts/operation.ts'
+import { type Changes, type Stored, WorkingSet } from '../../worker/payments/acts/working-set.ts'
+import type { Payment } from '../../worker/payments/domain/payment.ts'
+
+/** Every event has a listener, and no endpoint. */
+export const RULES: Rules = {
+  subscribers: { hasListeners: () => true, endpointFor: () => undefined },
+  references: 'shared',
+}
+
+/** What an act answers, and the rows that it leaves. */
+export function decided<Answer>(
+  operation: Operation<Answer>,
+  loaded: Changes,
+  stored: Partial<Stored> = {},
+) {
+  const rows = new WorkingSet({ installation: 'ours', ...stored }, loaded)
+  const answer = operation.decide(rows)
+  const events = rows.changesOf('outbox').inserted
+  const alerts = rows.changesOf('alerts').inserted.map(({ detail, ...row }) => ({
+    ...row,
+    detail: JSON.parse(detail ?? '{}'),
+  }))
+  /** Those that are about what changed, and not about an alert. */
+  const changes = events.filter(({ type }) => type !== 'AlertRaised' && type !== 'AlertSettled')
+  return { answer, rows, events: changes, alerts }
+}
+
+export const rowsOf = ({ transaction, ...rows }: Payment): Changes => ({
+  transactions: [transaction],
+  ...rows,
+})

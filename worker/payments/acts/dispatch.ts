@@ -1,0 +1,274 @@
+// Durable events on their way to their subscribers: those that are due are leased, and what came of
+// trying them is settled. The listeners in process and the endpoint are tried separately. Pure.
+
+import { type Dispatched, LEASE_MS, type PendingEvent, pendingEvent } from '../domain/outbox.ts'
+import { type Alert, acknowledgeAlert, unchanged, withAlerts } from '../domain/payment.ts'
+import { MAX_RETRY_MS } from '../domain/retry.ts'
+import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
+import { hasCome } from '../domain/time.ts'
+import {
+  type Asked,
+  byId,
+  type EventClaim,
+  HURRIED_AT_ONCE,
+  type Operation,
+  type Rules,
+  recordAct,
+  store,
+  type WaitingFor,
+} from './operation.ts'
+import type { WorkingSet } from './working-set.ts'
+
+type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
+
+/** `dueBy`: after `now` only where the clock was set back while an event waited. */
+interface Due {
+  now: number
+  dueBy: number
+}
+
+const isFree = ({ leased_until, next_attempt_at }: Turn, { now, dueBy }: Due): boolean =>
+  (next_attempt_at <= dueBy || hasCome(next_attempt_at, now, MAX_RETRY_MS)) &&
+  (leased_until === null || hasCome(leased_until, now, LEASE_MS))
+
+export const areListenersDue = (outbox: OutboxRow, due: Due): boolean =>
+  outbox.done_at === null && isFree(outbox, due)
+
+export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
+  delivery.status === 'pending' && isFree(delivery, due)
+
+/** Leases what is due, the oldest first. */
+export function claimEvents({ now, limit, dueBy = now }: EventClaim): Operation<PendingEvent[]> {
+  const leased_until = now + LEASE_MS
+  const due = { now, dueBy }
+  return {
+    keys: { dueEvents: { ...due, limit } },
+    decide(rows) {
+      const events = rows
+        .all('outbox')
+        .map((outbox) => {
+          const delivery = deliveriesOf(rows, outbox).find((each) => isDeliveryDue(each, due))
+          return { outbox, listeners: areListenersDue(outbox, due), delivery }
+        })
+        .filter(({ listeners, delivery }) => listeners || delivery !== undefined)
+        .toSorted((a, b) => a.outbox.created_at - b.outbox.created_at || byId(a.outbox, b.outbox))
+        .slice(0, limit)
+      for (const { outbox, listeners, delivery } of events) {
+        if (listeners) rows.put({ outbox: [{ ...outbox, leased_until }] })
+        if (delivery) rows.put({ deliveries: [{ ...delivery, leased_until }] })
+      }
+      return events.flatMap((event) => pendingEvent(event) ?? [])
+    },
+  }
+}
+
+const deliveriesOf = (rows: WorkingSet, { id }: OutboxRow): DeliveryRow[] =>
+  rows.all('deliveries').filter(({ outbox_id }) => outbox_id === id)
+
+/** The results of dispatched events: one operation for all that are settled together. */
+export function settleEvents(
+  outcomes: readonly Dispatched[],
+  now: number,
+  rules: Rules,
+): Operation<undefined> {
+  const alerting = outcomes.filter(
+    ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery) || isGone(delivery),
+  )
+  return {
+    keys: {
+      outbox: outcomes.map(({ outboxId }) => outboxId),
+      deliveries: outcomes.flatMap(({ delivery }) => delivery?.id ?? []),
+      paymentsOfOutbox: alerting.map(({ outboxId }) => outboxId),
+      alerts: alerting.flatMap(({ outboxId, delivery }) => [
+        { kind: 'listener_dead', subject: outboxId },
+        { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
+      ]),
+    },
+    decide(rows) {
+      for (const outcome of outcomes) settle(rows, outcome, now, rules)
+      return undefined
+    },
+  }
+}
+
+const isGivenUp = (result: Dispatched['listeners']): boolean =>
+  result !== undefined && !result.ok && result.nextAttemptAt === undefined
+
+function settle(
+  rows: WorkingSet,
+  { outboxId, listeners, delivery }: Dispatched,
+  now: number,
+  rules: Rules,
+): void {
+  const outbox = rows.get('outbox', outboxId)
+  if (!outbox) return
+  const notified = listeners && settleListeners(outbox, listeners, now)
+  const row = delivery && rows.get('deliveries', delivery.id)
+  const sent = row && settleDelivery(row, delivery, now)
+  if (notified) rows.put({ outbox: [notified.outbox] })
+  if (sent) rows.put({ deliveries: [sent.delivery] })
+  if (row && delivery?.ok) settleGone(rows, row.endpoint, now, rules)
+  const payment = rows.payment(outbox.transaction_id)
+  if (!payment) return
+  const alerts: Alert[] = []
+  const { transaction } = payment
+  if (notified?.isDead) alerts.push(deadAlert(transaction, outbox, { failed: listeners, now }))
+  if (sent?.isDead) {
+    alerts.push(deadAlert(transaction, outbox, { delivery: row, failed: delivery, now }))
+  }
+  if (row && isGone(delivery) && !sent?.isDead) {
+    alerts.push(goneAlert(transaction, outbox, row, now))
+  }
+  store(rows, { ...unchanged(payment), alerts }, rules)
+}
+
+/** The endpoint accepts events again. */
+function settleGone(rows: WorkingSet, endpoint: string, now: number, rules: Rules): void {
+  const open = rows
+    .all('alerts')
+    .find((alert) => alert.kind === 'endpoint_gone' && alert.subject === endpoint)
+  const payment = rows.payment(open?.transaction_id ?? undefined)
+  if (!open || !payment) return
+  store(rows, unchanged(withAlerts(payment, [acknowledgeAlert(open, 'delivery', now)])), rules)
+}
+
+/** An attempt ends its lease, so that a failure which is settled twice counts once. */
+const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
+  ...row,
+  attempts: row.attempts + 1,
+  leased_until: null,
+})
+
+/** An event that is given up is done, too, and an alert says that it was not delivered. */
+function settleListeners(
+  outbox: OutboxRow,
+  { ok, nextAttemptAt }: NonNullable<Dispatched['listeners']>,
+  now: number,
+): { outbox: OutboxRow; isDead: boolean } {
+  const isKnown = outbox.done_at !== null || (!ok && outbox.leased_until === null)
+  if (isKnown) return { outbox, isDead: false }
+  const isDone = ok || nextAttemptAt === undefined
+  const next_attempt_at = ok ? outbox.next_attempt_at : (nextAttemptAt ?? outbox.next_attempt_at)
+  const settled = { ...ended(outbox), next_attempt_at, done_at: isDone ? now : null }
+  return { outbox: settled, isDead: isDone && !ok }
+}
+
+function settleDelivery(
+  delivery: DeliveryRow,
+  { ok, nextAttemptAt, status, error }: NonNullable<Dispatched['delivery']>,
+  now: number,
+): { delivery: DeliveryRow; isDead: boolean } {
+  const isKnown = delivery.status !== 'pending' || (!ok && delivery.leased_until === null)
+  if (isKnown) return { delivery, isDead: false }
+  const isDead = !ok && nextAttemptAt === undefined
+  const settled: DeliveryRow = {
+    ...ended(delivery),
+    status: ok ? 'delivered' : isDead ? 'dead' : 'pending',
+    delivered_at: ok ? now : null,
+    next_attempt_at: nextAttemptAt ?? delivery.next_attempt_at,
+    last_status: status ?? delivery.last_status,
+    last_error: ok ? null : (error ?? delivery.last_error),
+  }
+  return { delivery: settled, isDead }
+}
+
+/** `of`: what was given up, and why. */
+function deadAlert(
+  transaction: TransactionRow,
+  outbox: OutboxRow,
+  of: {
+    delivery?: DeliveryRow | undefined
+    failed: { status?: number; error?: string } | undefined
+    now: number
+  },
+): Alert {
+  const { delivery, failed, now } = of
+  return {
+    kind: delivery ? 'delivery_dead' : 'listener_dead',
+    subject: delivery?.id ?? outbox.id,
+    gateway: transaction.gateway,
+    transactionId: transaction.id,
+    detail: {
+      ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
+      ...undelivered(transaction, outbox),
+      ...(failed?.status !== undefined && { lastStatus: failed.status }),
+      ...(failed?.error !== undefined && { error: failed.error }),
+    },
+    createdAt: now,
+  }
+}
+
+const undelivered = (
+  { reference, amount, currency }: TransactionRow,
+  { id: event, type }: OutboxRow,
+) => ({ event, type, reference, amount, currency })
+
+/** Standard Webhooks reads it as "disable". */
+const GONE = 410
+
+/** Whether the endpoint wants no more events. There is one, and only its operator can end it. */
+const isGone = (delivery: Dispatched['delivery']): boolean =>
+  delivery !== undefined && !delivery.ok && delivery.status === GONE
+
+/** One for an endpoint, however many events it refuses, until it accepts one. */
+const goneAlert = (
+  transaction: TransactionRow,
+  outbox: OutboxRow,
+  { endpoint }: DeliveryRow,
+  createdAt: number,
+): Alert => ({
+  kind: 'endpoint_gone',
+  subject: endpoint,
+  gateway: transaction.gateway,
+  transactionId: transaction.id,
+  detail: { endpoint, ...undelivered(transaction, outbox), lastStatus: GONE },
+  createdAt,
+})
+
+interface Redelivered {
+  id: string
+  now: number
+  asked?: Asked | undefined
+}
+
+export function redeliver({ id, now, asked }: Redelivered): Operation<boolean> {
+  return {
+    keys: { redelivered: [id] },
+    decide(rows) {
+      const delivery = rows.get('deliveries', id)
+      if (!delivery) return false
+      const unsent = { attempts: 0, next_attempt_at: now, leased_until: null, delivered_at: null }
+      rows.put({ deliveries: [{ ...delivery, ...unsent, status: 'pending' }] })
+      const transaction_id = rows.get('outbox', delivery.outbox_id)?.transaction_id ?? null
+      recordAct(rows, asked, { at: now, action: 'redeliver', transaction_id, about: id })
+      return true
+    },
+  }
+}
+
+const isWaiting = (
+  { endpoint, status, attempts, created_at, next_attempt_at }: DeliveryRow,
+  waiting: WaitingFor,
+): boolean =>
+  status === 'pending' &&
+  attempts > 0 &&
+  endpoint === waiting.endpoint &&
+  next_attempt_at > waiting.now &&
+  created_at >= waiting.since
+
+interface Hurried extends WaitingFor {
+  asked?: Asked | undefined
+}
+
+export function hurryEvents({ asked, ...waiting }: Hurried): Operation<boolean> {
+  const { endpoint, now: at } = waiting
+  return {
+    keys: { waitingFor: [waiting] },
+    decide(rows) {
+      const waits = rows.all('deliveries').filter((row) => isWaiting(row, waiting))
+      rows.put({ deliveries: waits.map((row) => ({ ...row, next_attempt_at: at })) })
+      recordAct(rows, asked, { at, action: 'redeliver', about: endpoint })
+      return waits.length >= HURRIED_AT_ONCE
+    },
+  }
+}

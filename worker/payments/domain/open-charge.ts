@@ -1,0 +1,130 @@
+// An open charge: whether it can still be paid, who closes its page, and whether another attempt
+// may take its place. Pure.
+
+import type { PaymentError } from './exceptions.ts'
+import { isCalled, NEVER_CALLED, type Payment, withTransaction } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { OpenedPayment } from './types.ts'
+
+/** `unknown`: an earlier call with this id was sent, and had no definite answer. */
+export type Earlier = 'none' | 'unknown'
+
+/** Whether an open charge was sent, for which no call is waiting and that has no answer. */
+export const earlierCall = ({ called_until }: TransactionRow): Earlier =>
+  called_until === NEVER_CALLED ? 'none' : 'unknown'
+
+/** It was begun, and its gateway was never called for it. */
+export const isUnsent = ({ called_until, charge_answer }: TransactionRow): boolean =>
+  called_until === NEVER_CALLED && charge_answer === null
+
+/** At the gateway a repetition is the same charge: it still remembers the first. */
+export const isRepeatable = (
+  { created_at }: Pick<TransactionRow, 'created_at'>,
+  { chargeRepeatableForMs }: { chargeRepeatableForMs: number },
+  now: number,
+): boolean => now - created_at < chargeRepeatableForMs
+
+/**
+ * It is open and cannot be paid: it has no page and no code, and no call is waiting for one, or
+ * they have expired, and the gateway has not reported how it ended.
+ */
+export const isStranded = (
+  row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until' | 'expires_at'>,
+  now: number,
+): boolean =>
+  row.status === 'Pending' &&
+  (row.charge_answer === null
+    ? !isCalled(row, now)
+    : row.expires_at !== null && row.expires_at <= now)
+
+/** Its page has expired, and its gateway has not reported how it ended. */
+export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
+  row.charge_answer !== null && isStranded(row, now)
+
+/** It has no end yet, but its page can no longer be paid: it is not offered any more. */
+export function withPageClosed(payment: Payment): Payment {
+  const { status, charge_answer } = payment.transaction
+  if (status !== 'Pending' || charge_answer === null) return payment
+  const opened = JSON.parse(charge_answer) as OpenedPayment
+  const { redirectUrl: _, expiresAt: _at, qrCode: _qr, ...rest } = opened
+  const { readableCode: _code, deepLink: _link, ...answer } = rest
+  return withTransaction(payment, {
+    charge_answer: JSON.stringify(answer satisfies OpenedPayment),
+    redirect_url: null,
+    expires_at: null,
+  })
+}
+
+/** What is known of an open charge when its gateway was asked once more. */
+export interface AskedAgain {
+  /** The gateway has given it an id. Without one, its status cannot be asked for. */
+  hasGatewayId: boolean
+  /** The payer may have its page: it may be paid until its gateway reports an end. */
+  isPageOpen?: boolean
+  /** Nothing of it was ever sent. */
+  isUnsent?: boolean
+  /** A repeated charge is the same charge to this gateway, or was for a time. */
+  isRepeatable: boolean
+  /** A charge whose page nobody saw cannot be paid there. */
+  unseenIsUnpayable?: boolean
+  /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
+  answer?: {
+    status: PaymentStatus
+    /** Still Pending, and somebody may be paying at this moment. */
+    isBeingPaid?: boolean
+  }
+  /** How the gateway took our cancellation. Undefined: it was not asked for one. */
+  cancellation?: 'accepted' | 'refused'
+}
+
+/**
+ * `replace`: it is certainly not paid. `apply`: it was paid, and the gateway's answer is applied as
+ * a webhook would be. `wait`: its status is not known, so nothing changes.
+ */
+export type WayOut = 'replace' | 'apply' | 'wait'
+
+export function wayOut(asked: AskedAgain): WayOut {
+  const { hasGatewayId, isPageOpen, answer, cancellation } = asked
+  const { isRepeatable, unseenIsUnpayable, isUnsent } = asked
+  if (isUnsent) return 'replace'
+  // Its code was lost, so it cannot be paid, and its status cannot be checked.
+  if (!hasGatewayId) return isRepeatable && !unseenIsUnpayable ? 'wait' : 'replace'
+  if (!answer) return 'wait'
+  const { status, isBeingPaid = false } = answer
+  if (UNPAID_ENDS.includes(status)) return 'replace'
+  if (status !== 'Pending') return 'apply'
+  // A gateway that refuses to cancel may be about to receive money.
+  return isPageOpen || isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
+}
+
+/** For a person who cancels it, or for another attempt. */
+export type Purpose = 'cancel' | 'replace'
+
+/** As `called_by`, of a charge whose page is being closed. */
+export const closedBy = ({ purpose, id }: { purpose: Purpose; id: string }): string =>
+  `${purpose} ${id}`
+
+export const CLOSED: Readonly<Record<Purpose, PaymentError>> = {
+  cancel: { code: 'cancelled', message: 'It was cancelled here.' },
+  replace: { code: 'replaced', message: 'Another attempt replaces it.' },
+}
+
+/**
+ * Why it ends now, if its page is being closed. A webhook may report that before the gateway's
+ * answer is stored: without it, a shop would take the end for the payer's doing.
+ */
+export function closingError(row: TransactionRow, now: number): PaymentError | undefined {
+  const [purpose = ''] = row.called_by?.split(' ') ?? []
+  const isClosing = purpose === 'cancel' || purpose === 'replace'
+  return isClosing && isCalled(row, now) ? CLOSED[purpose] : undefined
+}
+
+export const cancelledBy = (error: PaymentError, now: number): Partial<TransactionRow> => ({
+  status: 'Cancelled',
+  error: JSON.stringify(error),
+  next_check_at: null,
+  updated_at: now,
+  called_by: null,
+  called_until: null,
+})
