@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import { hasPayments, VARIABLE } from '../../system/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
-import { isoTime } from '../../worker/payments/domain/shown.ts'
+import { isoTime } from '../../worker/payments/domain/time.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   type EmbeddedDatabase,

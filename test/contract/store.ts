@@ -3,15 +3,11 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Keys } from '../../worker/payments/acts/operation.ts'
-import {
-  type Changes,
-  type Rows,
-  TABLES,
-  type TableName,
-} from '../../worker/payments/acts/working-set.ts'
+import type { Changes } from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../worker/payments/domain/retry.ts'
+import { type Rows, TABLE_NAMES, type TableName } from '../../worker/payments/domain/rows.ts'
 import { BEHIND_MS } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
@@ -148,12 +144,12 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
   }
   const tablesOf = async (keys: Keys): Promise<Changes> => {
     const { rows } = await load(keys)
-    return Object.fromEntries(TABLES.map((table) => [table, rows.all(table)]))
+    return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows.all(table)]))
   }
   /** The ids of the loaded rows of these tables, and of no others. */
   async function idsOf(keys: Keys): Promise<Partial<Record<TableName, string[]>>> {
     const { rows } = await load(keys)
-    const all = TABLES.map((table) => [table, rows.all(table).map(({ id }) => id)] as const)
+    const all = TABLE_NAMES.map((table) => [table, rows.all(table).map(({ id }) => id)] as const)
     return Object.fromEntries(
       all.flatMap(([table, ids]) => (ids.length === 0 ? [] : [[table, ids.toSorted()]])),
     )
@@ -161,7 +157,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
   describe(`the store on ${name}`, () => {
     it('returns each column of each table as it was saved, and as it was changed', async () => {
-      for (const table of TABLES) expect(Object.values(WHOLE[table][0] ?? {})).not.toContain(null)
+      for (const table of TABLE_NAMES) expect(Object.values(WHOLE[table][0] ?? {})).not.toContain(null)
       await save(WHOLE)
       const unread = {
         ...WHOLE,

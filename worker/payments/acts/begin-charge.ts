@@ -20,7 +20,7 @@ import {
   newEvent,
   withTransaction,
 } from '../domain/payment.ts'
-import type { ChargeKeyRow, TransactionRow } from '../domain/rows.ts'
+import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
 import {
@@ -463,12 +463,11 @@ function newCharge({ attempts, installation }: Known, start: ChargeStart): Begun
   const { customerPhone: _, ...request } = start.request
   const { gateway, reference, amount, currency, description, metadata } = request
   const attempt = Math.max(0, ...attempts.map((row) => row.attempt)) + 1
-  const transaction: TransactionRow = {
+  const transaction = TRANSACTIONS.row({
     id,
     gateway,
     reference,
     attempt,
-    gateway_transaction_id: null,
     external_reference_id: externalReference({ ...start, ...request, installation }, attempt),
     idempotency_key: idempotencyKey ?? null,
     request_hash: start.requestHash,
@@ -477,30 +476,18 @@ function newCharge({ attempts, installation }: Known, start: ChargeStart): Begun
     currency,
     refunded_amount: 0,
     refund_revision: 0,
-    refunds_read_at: null,
     description,
     metadata: metadata ? JSON.stringify(metadata) : null,
     request: JSON.stringify(request),
-    redirect_url: null,
-    charge_answer: null,
-    expires_at: null,
     called_by: id,
     called_until: until,
     // Due when the caller must be done, so that the sweeper finds one that crashed.
     next_check_at: until,
     correlation_id: start.correlationId ?? null,
-    error: null,
     created_at: now,
     updated_at: now,
-    paid_at: null,
-    paid_amount: null,
-    paid_currency: null,
     is_repeat: start.isRepeat ? 1 : 0,
-    unreadable_event: null,
-    alert: null,
     installation,
-    last_check_at: null,
-    last_check_status: null,
-  }
+  })
   return { transaction, keys: [] }
 }

@@ -7,7 +7,7 @@ import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
-import type { AlertRow, AuditRow, WebhookEventRow } from '../domain/rows.ts'
+import { type AlertRow, AUDIT, type AuditRow, type WebhookEventRow } from '../domain/rows.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A day of events may wait: one save of all of them would hold up every payment. */
@@ -117,8 +117,7 @@ export function recordAct(
   act: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,
 ): void {
   if (asked?.by === undefined) return
-  const nothing = { transaction_id: null, about: null, amount: null, detail: null }
-  rows.put({ audit: [{ ...nothing, ...act, id: asked.id, subject: asked.by }] })
+  rows.put({ audit: [AUDIT.row({ ...act, id: asked.id, subject: asked.by })] })
 }
 
 /** A decision that may move money. */

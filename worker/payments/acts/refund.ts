@@ -17,7 +17,7 @@ import {
   withTransaction,
 } from '../domain/payment.ts'
 import { FAILED, refundable } from '../domain/refund-rows.ts'
-import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { settleRefunds } from '../domain/settle-refunds.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
@@ -110,21 +110,20 @@ function refundedPayment(
   return rows.payment(found?.id)
 }
 
-const newRefund = (transaction: TransactionRow, start: RefundStart): RefundRow => ({
-  id: start.id,
-  transaction_id: transaction.id,
-  amount: amountOf(transaction, start),
-  reason: start.reason,
-  status: 'claimed',
-  gateway_refund_id: null,
-  idempotency_key: start.idempotencyKey ?? null,
-  request_hash: start.requestHash,
-  asked_by: start.by ?? null,
-  correlation_id: start.correlationId ?? null,
-  error: null,
-  created_at: start.now,
-  updated_at: start.now,
-})
+const newRefund = (transaction: TransactionRow, start: RefundStart): RefundRow =>
+  REFUNDS.row({
+    id: start.id,
+    transaction_id: transaction.id,
+    amount: amountOf(transaction, start),
+    reason: start.reason,
+    status: 'claimed',
+    idempotency_key: start.idempotencyKey ?? null,
+    request_hash: start.requestHash,
+    asked_by: start.by ?? null,
+    correlation_id: start.correlationId ?? null,
+    created_at: start.now,
+    updated_at: start.now,
+  })
 
 /** Undefined: it can be made, or was claimed by this very call before. */
 function refundRefusal(payment: Payment, start: RefundStart): RefundRefusal | undefined {

@@ -14,7 +14,7 @@ import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
 import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refund-rows.ts'
-import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
+import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
@@ -245,12 +245,10 @@ const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolea
 
 function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival): WebhookEventRow {
   const { amount, currency, error, refunds, paidAmount, disputes, raw } = payload
-  return {
+  return WEBHOOK_EVENTS.row({
     ...paymentIdsIn(payload.gateway, payload),
     id,
     event_id: wellFormed(payload.eventId),
-    transaction_id: null,
-    from_status: null,
     to_status: payload.status,
     amount,
     currency: currencyOf(currency),
@@ -266,5 +264,5 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
     correlation_id: correlationId ?? null,
     occurred_at: payload.occurredAt,
     received_at: receivedAt,
-  }
+  })
 }

@@ -3,17 +3,12 @@
 
 import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
-import type {
-  AlertRow,
-  AuditRow,
-  ChargeKeyRow,
-  DeliveryRow,
-  DisputeRow,
-  MovementRow,
-  OutboxRow,
-  RefundRow,
-  TransactionRow,
-  WebhookEventRow,
+import {
+  type Rows,
+  TABLE_NAMES,
+  type TableName,
+  type TableRow,
+  type TransactionRow,
 } from '../domain/rows.ts'
 
 /** While payments are paused, nothing new is begun; what was begun is settled. */
@@ -23,40 +18,6 @@ export interface Pause {
   /** The subject that asked for it. */
   by: string
 }
-
-export interface Rows {
-  transactions: TransactionRow[]
-  chargeKeys: ChargeKeyRow[]
-  refunds: RefundRow[]
-  disputes: DisputeRow[]
-  /** Loaded without `raw`, which no decision needs. */
-  webhookEvents: WebhookEventRow[]
-  /** Loaded without `payload` where it is not dispatched. */
-  outbox: OutboxRow[]
-  deliveries: DeliveryRow[]
-  alerts: AlertRow[]
-  /** Never loaded: no decision looks back at it. */
-  audit: AuditRow[]
-  /** Never loaded. */
-  movements: MovementRow[]
-}
-
-export type TableName = keyof Rows
-export type TableRow = Rows[TableName][number]
-
-/** Written in this order, so that a row comes after those that it refers to. */
-export const TABLES = [
-  'transactions',
-  'chargeKeys',
-  'webhookEvents',
-  'refunds',
-  'disputes',
-  'outbox',
-  'deliveries',
-  'alerts',
-  'audit',
-  'movements',
-] as const satisfies readonly TableName[]
 
 /** Rows of any tables. */
 export type Changes = { readonly [Name in TableName]?: readonly Rows[Name][number][] }
@@ -102,18 +63,8 @@ export class WorkingSet {
     this.#loadedPause = pause
     this.#pause = pause
     this.#forgotten = forgotten
-    this.#tables = {
-      transactions: new Table(loaded.transactions),
-      chargeKeys: new Table(loaded.chargeKeys),
-      refunds: new Table(loaded.refunds),
-      disputes: new Table(loaded.disputes),
-      webhookEvents: new Table(loaded.webhookEvents),
-      outbox: new Table(loaded.outbox),
-      deliveries: new Table(loaded.deliveries),
-      alerts: new Table(loaded.alerts),
-      audit: new Table(loaded.audit),
-      movements: new Table(loaded.movements),
-    }
+    const tables = TABLE_NAMES.map((name) => [name, new Table<TableRow>(loaded[name])])
+    this.#tables = Object.fromEntries(tables)
   }
 
   get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
@@ -167,7 +118,7 @@ export class WorkingSet {
 
   /** Replaces the rows with these ids. */
   put(changes: Changes): void {
-    for (const table of TABLES) {
+    for (const table of TABLE_NAMES) {
       for (const row of changes[table] ?? []) this.#put(table, row)
     }
   }
@@ -193,7 +144,7 @@ export class WorkingSet {
   }
 
   get isChanged(): boolean {
-    return this.isPauseChanged || TABLES.some((table) => this.#tables[table].isChanged)
+    return this.isPauseChanged || TABLE_NAMES.some((table) => this.#tables[table].isChanged)
   }
 
   #put<Name extends TableName>(table: Name, row: Rows[Name][number]): void {

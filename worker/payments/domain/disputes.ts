@@ -6,7 +6,7 @@ import type { DisputeSet, ReportedDispute } from './dispute-set.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import { isOvertaken, type Payment, withAlerts } from './payment.ts'
-import type { AlertRow, DisputeRow, WebhookEventRow } from './rows.ts'
+import { ALERTS, type AlertRow, DISPUTES, type DisputeRow, type WebhookEventRow } from './rows.ts'
 import { json } from './shown.ts'
 import type { AlertDetail } from './types.ts'
 
@@ -120,21 +120,20 @@ const newRow = (
   dispute: string,
   { id: part, amount, currency }: ReportedDispute,
   now: number,
-): DisputeRow => ({
-  id: newId(now),
-  transaction_id,
-  dispute,
-  part,
-  amount,
-  currency,
-  out_amount: 0,
-  is_inquiry: 0,
-  outcome: null,
-  ended_at: null,
-  read_at: now,
-  created_at: now,
-  updated_at: now,
-})
+): DisputeRow =>
+  DISPUTES.row({
+    id: newId(now),
+    transaction_id,
+    dispute,
+    part,
+    amount,
+    currency,
+    out_amount: 0,
+    is_inquiry: 0,
+    read_at: now,
+    created_at: now,
+    updated_at: now,
+  })
 
 function asRead(row: DisputeRow, reported: ReportedDispute): DisputeRow {
   const { id: part, amount, currency, state, isInquiry = false, isOut } = reported
@@ -184,19 +183,16 @@ function alertOf(
     ...(standing.length > 0 && standing.every(isInquiry) && { inquiry: true }),
     ...(outcome != null && { outcome }),
   }
-  const row: AlertRow = {
+  const row = ALERTS.row({
     id: known?.id ?? newId(now),
     kind: 'dispute',
     subject,
     gateway,
     transaction_id,
     created_at: now,
-    acknowledged_at: null,
-    acknowledged_by: null,
-    gateway_reference: null,
     ...known,
     detail: JSON.stringify(detail),
-  }
+  })
   const before = known?.acknowledged_at ?? known?.created_at ?? now - 1
   // A later time than before, or it would look like one that is only described anew.
   const at = Math.max(now, before + 1)

@@ -1,5 +1,5 @@
-// Ids that are made here: ULIDs, which sort by their time, since lists are ordered by them (those of
-// one millisecond rise, too), and our name for a payment at its gateway.
+// Ids that are made here: ULIDs, which sort by their time, since lists are ordered by them (those
+// of one millisecond rise, too), and our name for a payment at its gateway.
 
 import { monotonicFactory } from 'ulid'
 import { v5 } from 'uuid'

@@ -2,7 +2,14 @@
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import type { NewEvent } from './payment.ts'
-import type { AlertRow, DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
+import {
+  type AlertRow,
+  DELIVERIES,
+  type DeliveryRow,
+  OUTBOX,
+  type OutboxRow,
+  type TransactionRow,
+} from './rows.ts'
 import { json, present, toAlert, toTransaction } from './shown.ts'
 import type { DurableEvent, PassingEvent } from './status.ts'
 import type { PaymentEvents } from './types.ts'
@@ -58,7 +65,7 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
   const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
   const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
   const endpoint = endpointFor(type)
-  const outbox: OutboxRow = {
+  const outbox = OUTBOX.row({
     id,
     transaction_id: transaction.id,
     type,
@@ -67,22 +74,10 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
     created_at,
     ...turn,
     done_at: hasListeners(type) ? null : created_at,
-  }
-  const delivery: DeliveryRow | undefined =
-    endpoint === undefined
-      ? undefined
-      : {
-          id,
-          outbox_id: id,
-          endpoint,
-          status: 'pending',
-          created_at,
-          ...turn,
-          last_status: null,
-          last_error: null,
-          delivered_at: null,
-        }
-  return { outbox, delivery }
+  })
+  if (endpoint === undefined) return { outbox, delivery: undefined }
+  const of = { id, outbox_id: id, endpoint, status: 'pending', created_at } as const
+  return { outbox, delivery: DELIVERIES.row({ ...of, ...turn }) }
 }
 
 /** The finished payload, which subscribers and readers get as it is. */

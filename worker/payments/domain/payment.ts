@@ -1,7 +1,13 @@
 // A payment with all that its rules need, the conditions that several rules share, and its alerts:
 // what only a person can settle. Pure.
 
-import type { AlertRow, DisputeRow, RefundRow, TransactionRow } from './rows.ts'
+import {
+  ALERTS,
+  type AlertRow,
+  type DisputeRow,
+  type RefundRow,
+  type TransactionRow,
+} from './rows.ts'
 import {
   ALERT_KINDS,
   type AlertKind,
@@ -233,18 +239,10 @@ export function raiseAlert(
 ): AlertRow | undefined {
   const isOfEvent = alert.detail.eventId !== undefined
   if (known && (known.acknowledged_at === null || isOfEvent)) return undefined
-  return {
-    id: known?.id ?? newId(),
-    kind: alert.kind,
-    subject: alert.subject,
-    gateway: alert.gateway,
-    transaction_id: alert.transactionId,
-    detail: JSON.stringify(alert.detail),
-    created_at: alert.createdAt,
-    acknowledged_at: null,
-    acknowledged_by: null,
-    gateway_reference: null,
-  }
+  const { kind, subject, gateway, transactionId: transaction_id, createdAt: created_at } = alert
+  const detail = JSON.stringify(alert.detail)
+  const id = known?.id ?? newId()
+  return ALERTS.row({ id, kind, subject, gateway, transaction_id, detail, created_at })
 }
 
 /**

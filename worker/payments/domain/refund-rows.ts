@@ -13,7 +13,7 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { RefundSet, ReportedRefund } from './refund-set.ts'
-import type { RefundRow } from './rows.ts'
+import { REFUNDS, type RefundRow } from './rows.ts'
 
 /** Somebody made it at the gateway itself, and not through us. */
 const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
@@ -125,21 +125,18 @@ const deskRow = (
   transaction_id: string,
   { id, amount, status, error = FAILED }: ReportedRefund,
   now: number,
-): RefundRow => ({
-  id: newId(now),
-  transaction_id,
-  amount,
-  reason: 'Made at the gateway.',
-  status,
-  gateway_refund_id: id ?? null,
-  idempotency_key: null,
-  request_hash: null,
-  asked_by: null,
-  correlation_id: null,
-  error: status === 'failed' ? JSON.stringify(error) : null,
-  created_at: now,
-  updated_at: now,
-})
+): RefundRow =>
+  REFUNDS.row({
+    id: newId(now),
+    transaction_id,
+    amount,
+    reason: 'Made at the gateway.',
+    status,
+    gateway_refund_id: id ?? null,
+    error: status === 'failed' ? JSON.stringify(error) : null,
+    created_at: now,
+    updated_at: now,
+  })
 
 /** `isAsked`: it contradicts what is stored, so the gateway is asked. */
 export interface BySum {

@@ -1,8 +1,8 @@
-// The rows of the payment tables, as the database holds them: see schema.sql for what each column
-// means. Times are ms, amounts minor units, JSON columns text. Types only.
-//
-// JSON stays text here, so that a row whose JSON is broken fails only what reads that column.
+// The tables of payments: see schema.sql for what each column means. Times are ms, amounts minor
+// units. From here follow the types of their rows, what is read and written of them, and what is
+// shown as it is.
 
+import type { PaymentError } from './exceptions.ts'
 import type {
   Action,
   AlertKind,
@@ -12,174 +12,224 @@ import type {
   Outcome,
   PaymentStatus,
 } from './status.ts'
+import { asJson, inner, plain, type RowOf, table, time } from './table.ts'
+import type { Metadata, OpenAlert } from './types.ts'
 
-export interface TransactionRow {
-  id: string
-  gateway: string
-  reference: string
-  attempt: number
-  gateway_transaction_id: string | null
-  external_reference_id: string | null
-  idempotency_key: string | null
-  request_hash: string | null
-  status: PaymentStatus
-  amount: number
-  currency: string
-  refunded_amount: number
-  refund_revision: number
-  refunds_read_at: number | null
-  description: string | null
-  metadata: string | null
-  request: string | null
-  redirect_url: string | null
-  charge_answer: string | null
-  expires_at: number | null
-  called_by: string | null
-  called_until: number | null
-  next_check_at: number | null
-  correlation_id: string | null
-  error: string | null
-  created_at: number
-  updated_at: number
-  paid_at: number | null
-  paid_amount: number | null
-  paid_currency: string | null
-  is_repeat: 0 | 1
-  unreadable_event: string | null
-  /** An OpenAlert. */
-  alert: string | null
-  installation: string | null
-  last_check_at: number | null
-  last_check_status: CheckStatus | null
-}
+const text = plain<string>()
+const hidden = inner<string>()
+const whole = plain<number>()
+const hiddenWhole = inner<number>()
+const flag = inner<0 | 1>()
 
-export interface ChargeKeyRow {
-  id: string
-  gateway: string
-  idempotency_key: string
-  transaction_id: string
-}
+export const TRANSACTIONS = table('payment_transactions', {
+  id: text,
+  gateway: text,
+  reference: text,
+  attempt: whole,
+  gateway_transaction_id: text.orNull(),
+  external_reference_id: hidden.orNull(),
+  idempotency_key: hidden.orNull(),
+  request_hash: hidden.orNull(),
+  status: plain<PaymentStatus>(),
+  amount: whole,
+  currency: text,
+  refunded_amount: whole,
+  refund_revision: whole,
+  refunds_read_at: hiddenWhole.orNull(),
+  description: text.orNull(),
+  metadata: asJson<Metadata>().orNull(),
+  request: hidden.orNull(),
+  redirect_url: text.orNull(),
+  charge_answer: hidden.orNull(),
+  expires_at: time().orNull(),
+  called_by: hidden.orNull(),
+  called_until: hiddenWhole.orNull(),
+  next_check_at: hiddenWhole.orNull(),
+  correlation_id: text.orNull(),
+  error: asJson<PaymentError>().orNull(),
+  created_at: time(),
+  updated_at: time(),
+  paid_at: time().orNull(),
+  paid_amount: hiddenWhole.orNull(),
+  paid_currency: hidden.orNull(),
+  is_repeat: flag,
+  unreadable_event: hidden.orNull(),
+  alert: asJson<OpenAlert>().orNull(),
+  installation: hidden.orNull(),
+  last_check_at: hiddenWhole.orNull(),
+  last_check_status: inner<CheckStatus>().orNull(),
+})
+export type TransactionRow = RowOf<typeof TRANSACTIONS>
 
-export interface WebhookEventRow {
-  id: string
-  gateway: string
-  event_id: string
-  gateway_transaction_id: string | null
-  external_reference_id: string | null
-  reference: string | null
-  transaction_id: string | null
-  from_status: PaymentStatus | null
-  to_status: PaymentStatus
-  amount: number
-  currency: string
-  on_mismatch: 'log' | 'reject'
-  mismatch: 0 | 1
-  outcome: Outcome
-  alert: 'refund_failed' | 'dispute' | null
-  error: string | null
+export const CHARGE_KEYS = table('payment_charge_keys', {
+  id: hidden,
+  gateway: hidden,
+  idempotency_key: hidden,
+  transaction_id: hidden,
+})
+export type ChargeKeyRow = RowOf<typeof CHARGE_KEYS>
+
+export const WEBHOOK_EVENTS = table('payment_webhook_events', {
+  id: text,
+  gateway: text,
+  event_id: text,
+  gateway_transaction_id: text.orNull(),
+  external_reference_id: text.orNull(),
+  reference: text.orNull(),
+  transaction_id: text.orNull(),
+  from_status: plain<PaymentStatus>().orNull(),
+  to_status: plain<PaymentStatus>(),
+  amount: whole,
+  currency: text,
+  on_mismatch: inner<'log' | 'reject'>(),
+  mismatch: flag,
+  outcome: plain<Outcome>(),
+  alert: inner<'refund_failed' | 'dispute'>().orNull(),
+  error: asJson<PaymentError>().orNull(),
   /** A RefundSet. */
-  refunds: string | null
-  paid_amount: number | null
+  refunds: hidden.orNull(),
+  paid_amount: hiddenWhole.orNull(),
   /** A DisputeSet. */
-  disputes: string | null
-  raw: string | null
-  correlation_id: string | null
-  occurred_at: number
-  received_at: number
+  disputes: hidden.orNull(),
+  raw: asJson<unknown>().orNull(),
+  correlation_id: text.orNull(),
+  occurred_at: time(),
+  received_at: time(),
+})
+export type WebhookEventRow = RowOf<typeof WEBHOOK_EVENTS>
+
+export const REFUNDS = table('payment_refunds', {
+  id: text,
+  transaction_id: hidden,
+  amount: whole,
+  reason: text,
+  status: plain<'claimed' | 'accepted' | 'succeeded' | 'failed'>(),
+  gateway_refund_id: text.orNull(),
+  idempotency_key: hidden.orNull(),
+  request_hash: hidden.orNull(),
+  asked_by: text.orNull(),
+  correlation_id: text.orNull(),
+  error: asJson<PaymentError>().orNull(),
+  created_at: time(),
+  updated_at: time(),
+})
+export type RefundRow = RowOf<typeof REFUNDS>
+
+export const DISPUTES = table('payment_disputes', {
+  id: hidden,
+  transaction_id: hidden,
+  dispute: hidden,
+  part: hidden.orNull(),
+  amount: hiddenWhole,
+  currency: hidden,
+  out_amount: hiddenWhole,
+  is_inquiry: flag,
+  outcome: hidden.orNull(),
+  ended_at: hiddenWhole.orNull(),
+  read_at: hiddenWhole,
+  created_at: hiddenWhole,
+  updated_at: hiddenWhole,
+})
+export type DisputeRow = RowOf<typeof DISPUTES>
+
+export const OUTBOX = table('payment_outbox', {
+  id: text,
+  transaction_id: hidden,
+  type: plain<DurableEvent>(),
+  payload: hidden.orNull(),
+  correlation_id: hidden.orNull(),
+  created_at: time(),
+  leased_until: hiddenWhole.orNull(),
+  attempts: hiddenWhole,
+  next_attempt_at: hiddenWhole,
+  done_at: hiddenWhole.orNull(),
+})
+export type OutboxRow = RowOf<typeof OUTBOX>
+
+export const DELIVERIES = table('payment_deliveries', {
+  id: text,
+  outbox_id: hidden,
+  endpoint: text,
+  status: plain<'pending' | 'delivered' | 'dead'>(),
+  attempts: whole,
+  leased_until: hiddenWhole.orNull(),
+  next_attempt_at: hiddenWhole,
+  last_status: whole.orNull(),
+  last_error: text.orNull(),
+  created_at: hiddenWhole,
+  delivered_at: time().orNull(),
+})
+export type DeliveryRow = RowOf<typeof DELIVERIES>
+
+export const ALERTS = table('payment_alerts', {
+  id: text,
+  kind: plain<AlertKind>(),
+  subject: hidden,
+  gateway: text,
+  transaction_id: hidden.orNull(),
+  detail: hidden.orNull(),
+  created_at: time(),
+  acknowledged_at: time().orNull(),
+  acknowledged_by: hidden.orNull(),
+  gateway_reference: hidden.orNull(),
+})
+export type AlertRow = RowOf<typeof ALERTS>
+
+export const AUDIT = table('payment_audit', {
+  id: text,
+  at: time(),
+  action: plain<Action>(),
+  subject: text,
+  transaction_id: text.orNull(),
+  about: text.orNull(),
+  amount: whole.orNull(),
+  detail: text.orNull(),
+})
+export type AuditRow = RowOf<typeof AUDIT>
+
+export const MOVEMENTS = table('payment_movements', {
+  id: text,
+  kind: plain<MovementKind>(),
+  transaction_id: text,
+  gateway: text,
+  refund_id: hidden.orNull(),
+  amount: hiddenWhole,
+  currency: text,
+  booked_at: time(),
+  occurred_at: time(),
+  estimated: flag,
+})
+export type MovementRow = RowOf<typeof MOVEMENTS>
+
+/** Written in this order, so that a row comes after those that it refers to. */
+export const TABLES = {
+  transactions: TRANSACTIONS,
+  chargeKeys: CHARGE_KEYS,
+  webhookEvents: WEBHOOK_EVENTS,
+  refunds: REFUNDS,
+  disputes: DISPUTES,
+  outbox: OUTBOX,
+  deliveries: DELIVERIES,
+  alerts: ALERTS,
+  /** Never loaded: no decision looks back at it. */
+  audit: AUDIT,
+  /** Never loaded. */
+  movements: MOVEMENTS,
+} as const satisfies Record<keyof Rows, unknown>
+
+export interface Rows {
+  transactions: TransactionRow[]
+  chargeKeys: ChargeKeyRow[]
+  webhookEvents: WebhookEventRow[]
+  refunds: RefundRow[]
+  disputes: DisputeRow[]
+  outbox: OutboxRow[]
+  deliveries: DeliveryRow[]
+  alerts: AlertRow[]
+  audit: AuditRow[]
+  movements: MovementRow[]
 }
 
-export interface RefundRow {
-  id: string
-  transaction_id: string
-  amount: number
-  reason: string
-  status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
-  gateway_refund_id: string | null
-  idempotency_key: string | null
-  request_hash: string | null
-  asked_by: string | null
-  correlation_id: string | null
-  error: string | null
-  created_at: number
-  updated_at: number
-}
-
-export interface DisputeRow {
-  id: string
-  transaction_id: string
-  dispute: string
-  part: string | null
-  amount: number
-  currency: string
-  out_amount: number
-  is_inquiry: 0 | 1
-  outcome: string | null
-  ended_at: number | null
-  read_at: number
-  created_at: number
-  updated_at: number
-}
-
-export interface OutboxRow {
-  id: string
-  transaction_id: string
-  type: DurableEvent
-  payload: string | null
-  correlation_id: string | null
-  created_at: number
-  leased_until: number | null
-  attempts: number
-  next_attempt_at: number
-  done_at: number | null
-}
-
-export interface DeliveryRow {
-  id: string
-  outbox_id: string
-  endpoint: string
-  status: 'pending' | 'delivered' | 'dead'
-  attempts: number
-  leased_until: number | null
-  next_attempt_at: number
-  last_status: number | null
-  last_error: string | null
-  created_at: number
-  delivered_at: number | null
-}
-
-export interface AlertRow {
-  id: string
-  kind: AlertKind
-  subject: string
-  gateway: string
-  transaction_id: string | null
-  detail: string | null
-  created_at: number
-  acknowledged_at: number | null
-  acknowledged_by: string | null
-  gateway_reference: string | null
-}
-
-export interface AuditRow {
-  id: string
-  at: number
-  action: Action
-  subject: string
-  transaction_id: string | null
-  about: string | null
-  amount: number | null
-  detail: string | null
-}
-
-export interface MovementRow {
-  id: string
-  kind: MovementKind
-  transaction_id: string
-  gateway: string
-  refund_id: string | null
-  amount: number
-  currency: string
-  booked_at: number
-  occurred_at: number
-  estimated: 0 | 1
-}
+export type TableName = keyof Rows
+export type TableRow = Rows[TableName][number]
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]

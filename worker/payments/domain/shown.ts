@@ -2,19 +2,26 @@
 // writes: a time that no date has, a text that is not JSON.
 
 import { reasonOf } from '../../shared/log.ts'
-import type { PaymentError } from './exceptions.ts'
 import { majorText } from './money.ts'
-import type {
-  AlertRow,
-  AuditRow,
-  DeliveryRow,
-  MovementRow,
-  OutboxRow,
-  RefundRow,
-  TransactionRow,
-  WebhookEventRow,
+import {
+  ALERTS,
+  type AlertRow,
+  AUDIT,
+  type AuditRow,
+  DELIVERIES,
+  type DeliveryRow,
+  MOVEMENTS,
+  type MovementRow,
+  OUTBOX,
+  type OutboxRow,
+  REFUNDS,
+  type RefundRow,
+  TRANSACTIONS,
+  type TransactionRow,
+  WEBHOOK_EVENTS,
+  type WebhookEventRow,
 } from './rows.ts'
-import { isTime } from './time.ts'
+import { isoTime, isTime } from './time.ts'
 import type {
   AlertDetail,
   AuditRecord,
@@ -22,9 +29,7 @@ import type {
   DeliveryRecord,
   EventRecord,
   Listed,
-  Metadata,
   Movement,
-  OpenAlert,
   PauseRecord,
   RaisedAlert,
   RefundRecord,
@@ -35,32 +40,12 @@ import type {
 
 export function toTransaction(row: TransactionRow): Transaction {
   const { paid_at, paid_amount: amount, paid_currency: currency } = row
+  const isPaid = paid_at !== null && amount !== null && currency !== null
   return {
-    id: row.id,
-    gateway: row.gateway,
-    reference: row.reference,
-    attempt: row.attempt,
+    ...TRANSACTIONS.show(row),
     externalReferenceId: row.external_reference_id ?? '',
-    status: row.status,
-    amount: row.amount,
-    currency: row.currency,
-    refundedAmount: row.refunded_amount,
-    refundRevision: row.refund_revision,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-    ...present({
-      gatewayTransactionId: row.gateway_transaction_id,
-      description: row.description,
-      redirectUrl: row.redirect_url,
-      correlationId: row.correlation_id,
-      metadata: json<Metadata>(row.metadata),
-      error: json<PaymentError>(row.error),
-      alert: json<OpenAlert>(row.alert),
-      expiresAt: timeIn(row.expires_at),
-      paidAt: timeIn(paid_at),
-      paid: paid_at === null || amount === null || currency === null ? null : { amount, currency },
-      isRepeat: row.is_repeat === 1 ? true : null,
-    }),
+    ...(isPaid && { paid: { amount, currency } }),
+    ...(row.is_repeat === 1 && { isRepeat: true as const }),
   }
 }
 
@@ -72,18 +57,15 @@ export function toCheck(row: TransactionRow): CheckTimes {
 }
 
 export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
-  const raised: RaisedAlert = {
-    id: row.id,
-    kind: row.kind,
-    gateway: row.gateway,
+  const { acknowledgedAt, ...raised } = {
+    ...ALERTS.show(row),
     transactionId: row.transaction_id ?? '',
     detail: json<AlertDetail>(row.detail) ?? {},
-    createdAt: isoTime(row.created_at),
   }
-  if (row.acknowledged_at === null) return raised
+  if (acknowledgedAt === undefined) return raised
   return {
     ...raised,
-    acknowledgedAt: isoTime(row.acknowledged_at),
+    acknowledgedAt,
     acknowledgedBy: row.acknowledged_by ?? '',
     ...present({ gatewayReference: row.gateway_reference }),
   }
@@ -93,68 +75,27 @@ export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
 export type ReadEventRow = WebhookEventRow & { raw_bytes?: number | null }
 
 export const toEventRecord = (row: ReadEventRow): EventRecord => ({
-  id: row.id,
-  gateway: row.gateway,
-  eventId: row.event_id,
-  toStatus: row.to_status,
-  amount: row.amount,
-  currency: row.currency,
+  ...WEBHOOK_EVENTS.show(row),
   isMismatch: row.mismatch === 1,
-  outcome: row.outcome,
-  occurredAt: isoTime(row.occurred_at),
-  receivedAt: isoTime(row.received_at),
-  ...present({
-    fromStatus: row.from_status,
-    gatewayTransactionId: row.gateway_transaction_id,
-    externalReferenceId: row.external_reference_id,
-    reference: row.reference,
-    transactionId: row.transaction_id,
-    correlationId: row.correlation_id,
-    error: json<PaymentError>(row.error),
-    raw: json<unknown>(row.raw),
-    rawBytes: row.raw_bytes ?? null,
-  }),
+  ...present({ rawBytes: row.raw_bytes ?? null }),
 })
 
-export const toRefund = (row: RefundRow): RefundRecord => ({
-  id: row.id,
-  amount: row.amount,
-  reason: row.reason,
-  status: row.status,
-  createdAt: isoTime(row.created_at),
-  updatedAt: isoTime(row.updated_at),
-  ...present({
-    gatewayRefundId: row.gateway_refund_id,
-    askedBy: row.asked_by,
-    correlationId: row.correlation_id,
-    error: json<PaymentError>(row.error),
-  }),
-})
+export const toRefund = (row: RefundRow): RefundRecord => REFUNDS.show(row)
 
 /** `deliveries`: those of all events of the payment. */
 export const toStoredEvent = (
   row: OutboxRow & { was_given_up: 0 | 1 },
   deliveries: readonly DeliveryRow[],
 ): StoredEvent => ({
-  id: row.id,
-  type: row.type,
+  ...OUTBOX.show(row),
   payload: json<StoredEvent['payload']>(row.payload) as StoredEvent['payload'],
-  createdAt: isoTime(row.created_at),
   ...present({ listenersDoneAt: row.was_given_up === 1 ? null : timeIn(row.done_at) }),
   deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
 })
 
 const toDelivery = (row: DeliveryRow): DeliveryRecord => ({
-  id: row.id,
-  endpoint: row.endpoint,
-  status: row.status,
-  attempts: row.attempts,
-  ...present({
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    nextAttemptAt: row.status === 'pending' ? isoTime(row.next_attempt_at) : null,
-    deliveredAt: timeIn(row.delivered_at),
-  }),
+  ...DELIVERIES.show(row),
+  ...(row.status === 'pending' && { nextAttemptAt: isoTime(row.next_attempt_at) }),
 })
 
 /** With columns of its payment. */
@@ -163,18 +104,11 @@ export type AuditedRow = AuditRow & {
 }
 
 export const toAct = (row: AuditedRow): AuditRecord => ({
-  id: row.id,
-  at: isoTime(row.at),
-  action: row.action,
-  subject: row.subject,
+  ...AUDIT.show(row),
   ...present({
-    transactionId: row.transaction_id,
     gateway: row.gateway,
     reference: row.reference,
-    about: row.about,
-    amount: row.amount,
     currency: row.amount === null ? null : row.currency,
-    detail: row.detail,
   }),
 })
 
@@ -189,20 +123,14 @@ export type BookedRow = MovementRow &
   Pick<RefundRow, 'gateway_refund_id'>
 
 export const toMovement = (row: BookedRow): Movement => ({
-  id: row.id,
-  kind: row.kind,
-  transactionId: row.transaction_id,
+  ...MOVEMENTS.show(row),
   reference: row.reference,
-  gateway: row.gateway,
   ...present({
     gatewayTransactionId: row.gateway_transaction_id,
     refundId: row.gateway_refund_id ?? row.refund_id,
   }),
   amount: majorText(row.amount, row.currency),
   amountMinor: row.amount,
-  currency: row.currency,
-  bookedAt: isoTime(row.booked_at),
-  occurredAt: isoTime(row.occurred_at),
   ...(row.estimated === 1 && { estimated: true as const }),
 })
 
@@ -235,8 +163,5 @@ export const json = <Value>(text: string | null): Value | null =>
 /** Why it cannot be read. The JSON parser quotes its input, which may be the payer's own data. */
 export const unreadableReason = (error: unknown): string =>
   error instanceof SyntaxError ? 'a value is not JSON' : reasonOf(error)
-
-/** Throws RangeError for an impossible time. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
 const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -38,6 +38,9 @@ export const hasCome = (at: number, now: number, longestMs: number): boolean =>
 export const isAhead = (at: number | null, now: number): boolean =>
   at !== null && at > now + BEHIND_MS
 
+/** Throws RangeError for an impossible time. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined

@@ -12,8 +12,7 @@ import {
   type PaymentError,
 } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import { isoTime } from '../domain/shown.ts'
-import { possibleTime } from '../domain/time.ts'
+import { isoTime, possibleTime } from '../domain/time.ts'
 import type { ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import { maskError } from '../mask.ts'
 import type {

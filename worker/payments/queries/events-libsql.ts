@@ -2,7 +2,14 @@
 // left out beyond some MiB: it is read by itself.
 
 import { isStranded } from '../domain/open-charge.ts'
-import type { AlertRow, DeliveryRow, OutboxRow, RefundRow, TransactionRow } from '../domain/rows.ts'
+import {
+  type AlertRow,
+  type DeliveryRow,
+  type OutboxRow,
+  type RefundRow,
+  type TransactionRow,
+  WEBHOOK_EVENTS,
+} from '../domain/rows.ts'
 import {
   type AuditedRow,
   listed,
@@ -17,7 +24,6 @@ import {
 } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
-import { COLUMNS } from '../ledger/libsql/columns-libsql.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import { bytesOf, inParts, LIMITS, partOf, type Table } from './parts-libsql.ts'
 import { AUDIT, type RunQuery, rowsOf } from './query-libsql.ts'
@@ -85,8 +91,8 @@ export const eventQueries = (run: RunQuery) => ({
 })
 
 const EVENTS: Table = {
-  name: 'payment_webhook_events',
-  columns: COLUMNS.webhookEvents
+  name: WEBHOOK_EVENTS.name,
+  columns: WEBHOOK_EVENTS.names
     .filter((column) => !['raw', 'refunds', 'disputes'].includes(column))
     .map((column) => `e.${column}`),
   own: bytesOf('error'),

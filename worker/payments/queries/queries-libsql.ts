@@ -2,8 +2,9 @@
 
 import type { Pause } from '../acts/working-set.ts'
 import type { DeliveryRow, TransactionRow } from '../domain/rows.ts'
-import { type AuditedRow, isoTime, listed, present, toAct, toAlert } from '../domain/shown.ts'
+import { type AuditedRow, listed, present, toAct, toAlert } from '../domain/shown.ts'
 import type { Action, Outcome } from '../domain/status.ts'
+import { isoTime } from '../domain/time.ts'
 import type {
   AlertRecord,
   AuditRecord,

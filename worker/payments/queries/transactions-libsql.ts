@@ -4,12 +4,11 @@
 
 import { encodeTime } from 'ulid'
 import { DAY_MS } from '../domain/check-times.ts'
-import type { TransactionRow } from '../domain/rows.ts'
+import { TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { type Search, searchOf } from '../domain/search.ts'
 import { listed, toTransaction } from '../domain/shown.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
-import { COLUMNS } from '../ledger/libsql/columns-libsql.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { bytesOf, inParts, partOf, type Table } from './parts-libsql.ts'
 import type { Query, RunQuery } from './query-libsql.ts'
@@ -52,8 +51,8 @@ export const transactionQueries = (run: RunQuery) => ({
 
 /** Each may have as much metadata as a request may have. */
 const SHOWN: Table = {
-  name: 'payment_transactions',
-  columns: COLUMNS.transactions
+  name: TRANSACTIONS.name,
+  columns: TRANSACTIONS.names
     .filter((column) => column !== 'request' && column !== 'charge_answer')
     .map((column) => `e.${column}`),
   own: `${bytesOf('metadata')} + ${bytesOf('error')}`,

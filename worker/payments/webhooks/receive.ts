@@ -12,9 +12,8 @@ import {
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
-import { isoTime } from '../domain/shown.ts'
 import { REFUSED, type Refused } from '../domain/status.ts'
-import { staleness, startOfMinute } from '../domain/time.ts'
+import { isoTime, staleness, startOfMinute } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import type {

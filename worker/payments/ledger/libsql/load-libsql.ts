@@ -1,14 +1,8 @@
 // How the rows of a group of operations are loaded, by their keys.
 
 import type { Keys } from '../../acts/operation.ts'
-import {
-  type EventKey,
-  type Rows,
-  type Stored,
-  type TableName,
-  WorkingSet,
-} from '../../acts/working-set.ts'
-import { COLUMNS, TABLE } from './columns-libsql.ts'
+import { type EventKey, type Stored, WorkingSet } from '../../acts/working-set.ts'
+import { type Rows, TABLES, type TableName } from '../../domain/rows.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
@@ -64,14 +58,14 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
   const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
   const nested = NESTED.map(
     (name) => `json((SELECT json_group_array(json_array(${columnsOf(name, 'n')}))
-        FROM ${TABLE[name]} n WHERE n.transaction_id = t.id))`,
+        FROM ${TABLES[name].name} n WHERE n.transaction_id = t.id))`,
   )
   const sql = `SELECT json_group_array(json_array(${[columns, ...nested].join()})) AS rows
     FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
   return {
     statement: statement(sql, lookup.args),
     read(rows, into) {
-      const count = COLUMNS.transactions.length
+      const count = TABLES.transactions.names.length
       into.transactions = rows.map((values) => toRow('transactions', values))
       for (const [at, name] of NESTED.entries()) {
         const nested = rows.flatMap((values) => values[count + at] as unknown[][])
@@ -87,7 +81,7 @@ function rowsPart(
   left: readonly string[] = [],
 ): Part {
   const sql = `SELECT json_group_array(json_array(${columnsOf(name, 't', left)})) AS rows
-    FROM ${TABLE[name]} t WHERE t.id IN (${lookup.sql})`
+    FROM ${TABLES[name].name} t WHERE t.id IN (${lookup.sql})`
   return {
     statement: statement(sql, lookup.args),
     read(rows, into) {
@@ -100,11 +94,13 @@ function rowsPart(
 
 /** `left`: columns that are not read, as NULL. */
 const columnsOf = (name: TableName, alias: string, left: readonly string[] = []): string =>
-  COLUMNS[name].map((column) => (left.includes(column) ? 'NULL' : `${alias}.${column}`)).join(', ')
+  TABLES[name].names
+    .map((column) => (left.includes(column) ? 'NULL' : `${alias}.${column}`))
+    .join(', ')
 
 /** All in one JSON text: the client takes some 20 µs to build a row of so many columns. */
 function toRow<Name extends TableName>(name: Name, values: readonly unknown[]): Rows[Name][number] {
   const row: Record<string, unknown> = {}
-  for (const [at, column] of COLUMNS[name].entries()) row[column] = values[at]
+  for (const [at, column] of TABLES[name].names.entries()) row[column] = values[at]
   return row as unknown as Rows[Name][number]
 }

@@ -4,7 +4,7 @@
 // planner scans the table instead: forty times as long among 36,000 payments.
 
 import { type DueClaim, type EventClaim, HURRIED_AT_ONCE, type Keys } from '../../acts/operation.ts'
-import type { TableName } from '../../acts/working-set.ts'
+import type { TableName } from '../../domain/rows.ts'
 import {
   CHECK_DUE,
   DELIVERY_DUE,

@@ -2,8 +2,8 @@
 // changed together. It names only those: every index over a named column is written again, also
 // with the same value. And a value that this code cannot read stays as it is.
 
-import { TABLES, type TableName, type TableRow, type WorkingSet } from '../../acts/working-set.ts'
-import { COLUMNS, TABLE } from './columns-libsql.ts'
+import type { WorkingSet } from '../../acts/working-set.ts'
+import { TABLE_NAMES, TABLES, type TableName, type TableRow } from '../../domain/rows.ts'
 import { pauseAs } from './pause-libsql.ts'
 import { insertTexts } from './search-libsql.ts'
 import { insertRows, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
@@ -14,7 +14,7 @@ import { insertRows, type Statement, statement, WITH_ROWS } from './statement-li
  */
 export const saveOf = (rows: WorkingSet): Statement[] => [
   ...(rows.isPauseChanged ? [pauseAs(rows.pause)] : []),
-  ...TABLES.flatMap((name) => {
+  ...TABLE_NAMES.flatMap((name) => {
     const { inserted, updated } = rows.changesOf(name)
     return [...updatesOf(name, updated), ...insertOf(name, inserted)]
   }),
@@ -23,10 +23,10 @@ export const saveOf = (rows: WorkingSet): Statement[] => [
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
-  const columns: readonly string[] = COLUMNS[name]
+  const { name: table, names: columns }: { name: string; names: readonly string[] } = TABLES[name]
   // A call that is repeated has asked once.
   const again = name === 'audit' ? ' ON CONFLICT (id) DO NOTHING' : ''
-  return [statement(insertRows(TABLE[name], columns) + again, { rows: toJson(rows, columns) })]
+  return [statement(insertRows(table, columns) + again, { rows: toJson(rows, columns) })]
 }
 
 function updatesOf(
@@ -35,7 +35,7 @@ function updatesOf(
 ): Statement[] {
   const together = new Map<string, TableRow[]>()
   for (const { before, after } of updated) {
-    const changed = COLUMNS[name].filter(
+    const changed = TABLES[name].names.filter(
       (column) => valueIn(before, column) !== valueIn(after, column),
     )
     if (changed.length === 0) continue
@@ -45,7 +45,7 @@ function updatesOf(
   return [...together].map(([key, rows]) => {
     const columns = key.split(',')
     const values = columns.map((column, at) => `${column} = v ->> ${at + 1}`)
-    const sql = `${WITH_ROWS} UPDATE ${TABLE[name]} SET ${values.join(', ')}
+    const sql = `${WITH_ROWS} UPDATE ${TABLES[name].name} SET ${values.join(', ')}
       FROM rows WHERE id = v ->> 0`
     return statement(sql, { rows: toJson(rows, ['id', ...columns]) })
   })
