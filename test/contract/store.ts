@@ -2,7 +2,7 @@
 // a save stores all of its rows or nothing. It knows no rule of money.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Keys } from '../../worker/payments/acts/operation.ts'
+import type { Key } from '../../worker/payments/acts/operation.ts'
 import type { Changes } from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
@@ -114,13 +114,13 @@ const WHOLE: Rows = {
     },
   ],
 }
-const ALL: Keys = {
-  payments: [{ id: '01TX' }],
-  chargeKeysOf: ['01TX'],
-  parked: ['01EVENT'],
-  outbox: ['01OUTBOX'],
-  deliveries: ['01DELIVERY'],
-}
+const ALL: readonly Key[] = [
+  ['payment', '01TX'],
+  ['keysOf', '01TX'],
+  ['parked', '01EVENT'],
+  ['outbox', '01OUTBOX'],
+  ['delivery', '01DELIVERY'],
+]
 
 export interface StoreSetup {
   store: Store
@@ -135,19 +135,19 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
     ;({ store, queries } = await make())
   })
 
-  const load = (keys: Keys) => store.load(keys, never)
-  async function save(changes: Changes, keys: Keys = {}) {
+  const load = (keys: readonly Key[]) => store.load(keys, never)
+  async function save(changes: Changes, keys: readonly Key[] = []) {
     const loaded = await load(keys)
     loaded.rows.put(changes)
     await store.save(loaded, never)
     return loaded
   }
-  const tablesOf = async (keys: Keys): Promise<Changes> => {
+  const tablesOf = async (keys: readonly Key[]): Promise<Changes> => {
     const { rows } = await load(keys)
     return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows.all(table)]))
   }
   /** The ids of the loaded rows of these tables, and of no others. */
-  async function idsOf(keys: Keys): Promise<Partial<Record<TableName, string[]>>> {
+  async function idsOf(keys: readonly Key[]): Promise<Partial<Record<TableName, string[]>>> {
     const { rows } = await load(keys)
     const all = TABLE_NAMES.map((table) => [table, rows.all(table).map(({ id }) => id)] as const)
     return Object.fromEntries(
@@ -157,7 +157,8 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
   describe(`the store on ${name}`, () => {
     it('returns each column of each table as it was saved, and as it was changed', async () => {
-      for (const table of TABLE_NAMES) expect(Object.values(WHOLE[table][0] ?? {})).not.toContain(null)
+      for (const table of TABLE_NAMES)
+        expect(Object.values(WHOLE[table][0] ?? {})).not.toContain(null)
       await save(WHOLE)
       const unread = {
         ...WHOLE,
@@ -169,7 +170,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       }
       expect(await tablesOf(ALL)).toEqual(unread)
       const { request } = WHOLE.transactions[0] ?? {}
-      const ordered = await tablesOf({ orders: [{ gateway: 'bank', reference: 'order-1' }] })
+      const ordered = await tablesOf([['order', 'bank', 'order-1']])
       expect(ordered).toMatchObject({ transactions: [{ request }] })
       const [event] = await queries.webhookEvents({}, { limit: 9 })
       expect(event).toMatchObject({ raw: { half: '\ud83d\u0000' } })
@@ -213,15 +214,14 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       }
       await save({ ...changed, outbox: [outboxRow({ attempts: 3 })] }, ALL)
       expect(await tablesOf(ALL)).toEqual(changed)
-      const due = await tablesOf({ dueEvents: { now: NOW + 9, dueBy: NOW + 9, limit: 9 } })
+      const due = await tablesOf([['dueEvents', { now: NOW + 9, dueBy: NOW + 9, limit: 9 }]])
       expect(due.outbox).toEqual([outboxRow({ attempts: 3 })])
     })
 
     it('keeps texts that are not valid Unicode, and finds them by the same text', async () => {
       const reference = "“\u0000\u2028” ' ; --"
       await save({ webhookEvents: [webhookEventRow({ event_id: 'half \ud83d', reference })] })
-      const webhookEvents = [{ gateway: 'bank', event_id: 'half \ufffd' }]
-      expect(await tablesOf({ webhookEvents })).toMatchObject({
+      expect(await tablesOf([['event', 'bank', 'half \ufffd']])).toMatchObject({
         webhookEvents: [{ event_id: 'half \ufffd', reference }],
       })
     })
@@ -232,17 +232,17 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         transactionRow({ id, gateway_transaction_id: id, external_reference_id: id }),
       )
       await save({ transactions: rows })
-      const payments = ids.map((id) => ({ id }))
+      const payments = ids.map((id) => ['payment', id] as const)
       const paid = rows.map((row) => ({ ...row, status: 'Paid', request: null }) as const)
-      await save({ transactions: paid }, { payments })
-      expect(await idsOf({ payments })).toEqual({ transactions: ids })
+      await save({ transactions: paid }, payments)
+      expect(await idsOf(payments)).toEqual({ transactions: ids })
       expect(await queries.transactions({ status: 'Paid' }, { limit: 999 })).toHaveLength(500)
     })
 
     it('refuses all of a save if anything was saved since its rows were loaded', async () => {
       await save({ transactions: [transactionRow()] })
-      const payments = [{ id: '01TX' }]
-      const [one, other] = [await load({ payments }), await load({})]
+      const payments = [['payment', '01TX']] as const
+      const [one, other] = [await load(payments), await load([])]
       const paid = { ...one.rows.all('transactions')[0], status: 'Paid' } as const
       one.rows.put({ transactions: [paid as Rows['transactions'][number]] })
       other.rows.put({ alerts: [alertRow()] })
@@ -250,10 +250,10 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       await expect(store.save(one, never)).rejects.toThrow(StaleRows)
       // Its answer may have been lost: sent again, it is stored once.
       await expect(store.save(other, never)).rejects.toThrow(StaleRows)
-      expect(await tablesOf({ payments })).toMatchObject({ transactions: [{ status: 'Pending' }] })
+      expect(await tablesOf(payments)).toMatchObject({ transactions: [{ status: 'Pending' }] })
       expect(await queries.alerts({}, { limit: 9 })).toHaveLength(1)
       expect(other.batch).toBe(one.batch)
-      expect((await load({})).batch).toBe(one.batch + 1)
+      expect((await load([])).batch).toBe(one.batch + 1)
     })
 
     it('stores nothing of a save of which one row is refused', async () => {
@@ -262,7 +262,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       const error = await saving.catch((reason: unknown) => reason)
       expect(error).not.toBeInstanceOf(StaleRows)
       expect(store.isTransient(error)).toBe(false)
-      expect(await idsOf({ payments: [{ id: '01TX' }] })).toEqual({})
+      expect(await idsOf([['payment', '01TX']])).toEqual({})
       expect(await queries.transactions({}, { limit: 9 })).toEqual([])
     })
 
@@ -277,13 +277,12 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
           { ...next, ...named },
         ],
       }
-      await save(changes, { payments: [{ id: '01TX' }] })
-      const key = { gateway: 'bank', idempotency_key: 'key-1' }
-      expect(await idsOf({ payments: [key] })).toEqual({ transactions: ['02TX'] })
+      await save(changes, [['payment', '01TX']])
+      expect(await idsOf([['chargeKey', 'bank', 'key-1']])).toEqual({ transactions: ['02TX'] })
     })
 
     describe('finds', () => {
-      const bank = { gateway: 'bank' }
+      const bank = 'bank'
       const paid = transactionRow({ id: '1', status: 'Paid', idempotency_key: 'key-1' })
       const open = { gateway_transaction_id: null, idempotency_key: null }
       const second = transactionRow({
@@ -304,7 +303,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       beforeEach(() =>
         save({
           transactions: [paid, second, ended, other],
-          chargeKeys: [{ ...bank, id: '5', idempotency_key: 'key-2', transaction_id: '2' }],
+          chargeKeys: [{ gateway: bank, id: '5', idempotency_key: 'key-2', transaction_id: '2' }],
           refunds: [refundRow({ id: '6', transaction_id: '1' })],
           webhookEvents: [
             webhookEventRow({ id: '7', transaction_id: '1', outcome: 'applied' }),
@@ -322,83 +321,67 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
       /** With all that belongs to it. */
       const PAID = { refunds: ['6'], alerts: ['A'] }
-      it.each<[string, Keys, Partial<Record<TableName, string[]>>]>([
-        ['nothing without keys', {}, {}],
-        ['a payment by our id', { payments: [{ id: '4' }] }, { transactions: ['4'] }],
+      it.each<[string, readonly Key[], Partial<Record<TableName, string[]>>]>([
+        ['nothing without keys', [], {}],
+        ['a payment by our id', [['payment', '4']], { transactions: ['4'] }],
         [
           'a payment by its gateway’s id, and the paid ones of its order at other gateways',
-          { payments: [{ gateway: 'shop', gateway_transaction_id: 'gateway-1' }] },
+          [['gatewayId', 'shop', 'gateway-1']],
           { ...PAID, transactions: ['1', '3'] },
         ],
         [
           'a payment by the name that we gave it',
-          { payments: [{ ...bank, external_reference_id: 'external-4' }] },
+          [['externalId', bank, 'external-4']],
           { transactions: ['4'] },
         ],
         [
           'a payment by its key, at its gateway',
-          { payments: [{ ...bank, idempotency_key: 'key-1' }] },
+          [['chargeKey', bank, 'key-1']],
           { ...PAID, transactions: ['1'] },
         ],
         [
           'a payment by a further key',
-          { payments: [{ ...bank, idempotency_key: 'key-2' }] },
+          [['chargeKey', bank, 'key-2']],
           { ...PAID, transactions: ['1', '2'], chargeKeys: ['5'] },
         ],
         [
           'a payment by its order if it has no gateway’s id',
-          { payments: [{ ...bank, reference: 'order-4' }] },
+          [['unnamed', bank, 'order-4']],
           { transactions: ['4'] },
         ],
-        [
-          'no payment by its order at another gateway',
-          { payments: [{ gateway: 'shop', reference: 'order-4' }] },
-          {},
-        ],
+        ['no payment by its order at another gateway', [['unnamed', 'shop', 'order-4']], {}],
         [
           'all attempts to pay an order at a gateway',
-          { orders: [{ ...bank, reference: 'order-1' }] },
+          [['order', bank, 'order-1']],
           { ...PAID, transactions: ['1', '2'] },
         ],
-        ['the further keys of a payment', { chargeKeysOf: ['2'] }, { chargeKeys: ['5'] }],
+        ['the further keys of a payment', [['keysOf', '2']], { chargeKeys: ['5'] }],
         [
           'a charge, the payment with the id that it was given, and what is parked for it',
-          { charges: [{ id: '4', gateway_transaction_id: 'gateway-1' }] },
+          [['charge', '4', 'gateway-1']],
           { ...PAID, transactions: ['1', '4'], webhookEvents: ['7b', '7c'] },
         ],
         [
           'what is parked under the id that a charge was given',
-          { charges: [{ id: '4', gateway_transaction_id: 'gateway-9' }] },
+          [['charge', '4', 'gateway-9']],
           { transactions: ['4'], webhookEvents: ['7a', '7b', '7c'] },
         ],
-        ['the payment of a refund', { refunds: ['6'] }, { ...PAID, transactions: ['1'] }],
-        [
-          'an event by the gateway’s id for it',
-          { webhookEvents: [{ ...bank, event_id: '7c' }] },
-          { webhookEvents: ['7c'] },
-        ],
-        [
-          'no event at another gateway',
-          { webhookEvents: [{ gateway: 'shop', event_id: '7c' }] },
-          {},
-        ],
-        ['an event by our id', { parked: ['7d'] }, { webhookEvents: ['7d'] }],
-        ['an outbox row', { outbox: ['8'] }, { outbox: ['8'] }],
-        [
-          'the payment of an outbox row',
-          { paymentsOfOutbox: ['8'] },
-          { ...PAID, transactions: ['1'] },
-        ],
-        ['a delivery', { deliveries: ['9'] }, { deliveries: ['9'] }],
+        ['the payment of a refund', [['refund', '6']], { ...PAID, transactions: ['1'] }],
+        ['an event by the gateway’s id for it', [['event', bank, '7c']], { webhookEvents: ['7c'] }],
+        ['no event at another gateway', [['event', 'shop', '7c']], {}],
+        ['an event by our id', [['parked', '7d']], { webhookEvents: ['7d'] }],
+        ['an outbox row', [['outbox', '8']], { outbox: ['8'] }],
+        ['the payment of an outbox row', [['paymentOf', '8']], { ...PAID, transactions: ['1'] }],
+        ['a delivery', [['delivery', '9']], { deliveries: ['9'] }],
         [
           'an alert by its kind and subject',
-          { alerts: [{ kind: 'late_payment', subject: '01EVENT' }] },
+          [['alert', 'late_payment', '01EVENT']],
           { alerts: ['A'] },
         ],
-        ['no alert of another kind', { alerts: [{ kind: 'dispute', subject: '01EVENT' }] }, {}],
+        ['no alert of another kind', [['alert', 'dispute', '01EVENT']], {}],
         [
           'an alert by its id, with its payment',
-          { alertIds: ['A'] },
+          [['alertId', 'A']],
           { ...PAID, transactions: ['1'] },
         ],
       ])('%s', async (_, keys, ids) => {
@@ -409,16 +392,17 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         const late = { ...ended, alert: '{"id":"B","kind":"late_payment"}' }
         const seen = { ...other, reference: 'order-1' }
         const alert = alertRow({ id: 'C', subject: 'C', transaction_id: '4', acknowledged_at: NOW })
-        const keys = { payments: ['1', '3', '4'].map((id) => ({ id })) }
+        const keys = ['1', '3', '4'].map((id) => ['payment', id] as const)
         await save({ transactions: [{ ...paid, is_repeat: 1 }, late, seen], alerts: [alert] }, keys)
-        const { transactions } = await idsOf({ payments: [{ id: '2' }] })
+        const { transactions } = await idsOf([['payment', '2']])
         expect(transactions).toEqual(['2', '3', '4'])
       })
 
       it('parked events whose payment has appeared, as they occurred, up to the limit', async () => {
-        const found = async (limit: number) => (await idsOf({ dueParked: { limit } })).webhookEvents
+        const found = async (limit: number) =>
+          (await idsOf([['dueParked', { limit }]])).webhookEvents
         expect(await found(9)).toEqual(['7b', '7c'])
-        const keys = { parked: ['7a', '7b', '7c', '7d'] }
+        const keys = ['7a', '7b', '7c', '7d'].map((id) => ['parked', id] as const)
         const named = { external_reference_id: 'foreign', reference: 'order-4' }
         await save(
           {
@@ -451,7 +435,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
       it('of the checks, the earliest first, and those of a clock that was set back', async () => {
         const due = async (now: number, limit = 9) =>
-          (await idsOf({ dueChecks: { now, limit } })).transactions ?? []
+          (await idsOf([['dueChecks', { now, limit }]])).transactions ?? []
         await save({ transactions: [check('never', null), check('b', NOW + 1), check('c', NOW)] })
         expect([await due(NOW - 1), await isDue(NOW - 1)]).toEqual([[], false])
         expect([await due(NOW), await isDue(NOW)]).toEqual([['c'], true])
@@ -468,7 +452,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
       it('of the events, for listeners or for an endpoint, the oldest first', async () => {
         const due = async (now: number, limit = 9, dueBy = now) =>
-          await idsOf({ dueEvents: { now, dueBy, limit } })
+          await idsOf([['dueEvents', { now, dueBy, limit }]])
         const turn = (at: number) => ({ next_attempt_at: at, leased_until: null })
         await save({
           transactions: [transactionRow()],
@@ -509,7 +493,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       expect([await store.forget(NOW, 9), await store.forget(NOW, 9)]).toEqual([1, 0])
       expect(await ids()).toEqual(['parked', 'now'])
       const known = async (event_id: string) => {
-        const { rows } = await load({ webhookEvents: [{ gateway: 'bank', event_id }] })
+        const { rows } = await load([['event', 'bank', event_id]])
         return rows.isForgotten('bank', event_id)
       }
       const all = ['old', 'older', 'parked', 'now', 'never']

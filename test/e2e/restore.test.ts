@@ -78,10 +78,7 @@ it('goes on with what was open: its gateways are asked, and no save of before la
   const afterwards = order()
   const known = await system.charged(afterwards)
   const old = embeddedDatabase(fileOf(system.database.url))
-  const loaded = await libsqlStore(old).load(
-    { payments: [{ id: stillOpen.transactionId }] },
-    soon(),
-  )
+  const loaded = await libsqlStore(old).load([['payment', stillOpen.transactionId]], soon())
   old.close()
   await system.edge.close()
 

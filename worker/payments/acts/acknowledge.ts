@@ -18,7 +18,7 @@ export function acknowledge(
   rules: Rules,
 ): Operation<boolean> {
   return {
-    keys: { alertIds: [id] },
+    keys: [['alertId', id]],
     decide(rows) {
       const alert = rows.get('alerts', id)
       if (!alert) return false

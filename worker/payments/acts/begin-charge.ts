@@ -23,14 +23,7 @@ import {
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
-import {
-  type Keys,
-  type Operation,
-  type Paused,
-  type Rules,
-  recordAct,
-  store,
-} from './operation.ts'
+import { type Key, type Operation, type Paused, type Rules, recordAct, store } from './operation.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface ChargeStart {
@@ -185,15 +178,16 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
   }
 }
 
-function keysOf({ id, idempotencyKey, request, replaces }: ChargeStart): Keys {
+function keysOf({ id, idempotencyKey: key, request, replaces }: ChargeStart): Key[] {
   const { gateway, reference } = request
-  const key = idempotencyKey !== undefined && { idempotency_key: idempotencyKey }
-  return {
-    payments: [{ id, gateway, ...key }],
-    orders: [{ gateway, reference }],
-    chargeKeysOf: replaces ? [replaces.transactionId] : [],
-    alerts: replaces ? [{ kind: 'unsettled', subject: replaces.transactionId }] : [],
-  }
+  const keys: Key[] = [
+    ['payment', id],
+    ['order', gateway, reference],
+  ]
+  if (key !== undefined) keys.push(['chargeKey', gateway, key])
+  if (!replaces) return keys
+  const { transactionId } = replaces
+  return [...keys, ['keysOf', transactionId], ['alert', 'unsettled', transactionId]]
 }
 
 /** What is known of the request: rows that carry its id, its key or its order. */

@@ -28,6 +28,8 @@ import {
   type Asked,
   byId,
   type DueClaim,
+  type Key,
+  keysOfIds,
   type Operation,
   paymentIn,
   type Rules,
@@ -39,6 +41,7 @@ import type { WorkingSet } from './working-set.ts'
 /**
  * What a clock wrote that ran ahead is due once that is right again: by its own time, a payer who
  * has paid would be kept waiting for as long as it ran ahead. Then it waits as a new payment does.
+ * @forTests The SQL that finds such payments is compared with it.
  */
 export function isCheckDue(
   { transaction, refunds }: Pick<Payment, 'transaction' | 'refunds'>,
@@ -72,7 +75,7 @@ export function checkSoon(
   const { gatewayTransactionId: about } = asked
   const alert = unreadable?.isFinal && unreadableAlert(unreadable, gateway, about, now)
   return {
-    keys: { payments: [ids], alerts: alert ? [alert] : [] },
+    keys: [...keysOfIds(ids), ...alertKey(alert)],
     decide(rows) {
       const matched = rows.match(ids)
       if (!matched) {
@@ -183,6 +186,9 @@ export interface Check {
   isPaused?: true
 }
 
+const alertKey = (alert: Pick<Alert, 'kind' | 'subject'> | undefined): Key[] =>
+  alert ? [['alert', alert.kind, alert.subject]] : []
+
 /**
  * Payments whose check is due. They are due again at `until` if nothing comes of it; those of
  * another installation, which a webhook may have made due, never.
@@ -193,7 +199,7 @@ export function claimChecks({
   limit,
 }: DueClaim & { until: number }): Operation<Check[]> {
   return {
-    keys: { dueChecks: { now, limit } },
+    keys: [['dueChecks', { now, limit }]],
     decide(rows) {
       const due = rows
         .all('transactions')
@@ -221,7 +227,7 @@ export function claimCheck({
   asked,
 }: CheckClaim): Operation<CheckClaimed> {
   return {
-    keys: { checks: [id] },
+    keys: [['check', id]],
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) return { state: 'unknown_transaction' }
@@ -280,7 +286,7 @@ export interface CheckSettled {
 export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {
   const { transactionId: id, alert } = settled
   return {
-    keys: { payments: [{ id }], alerts: alert ? [{ kind: alert.kind, subject: id }] : [] },
+    keys: [['payment', id], ...alertKey(alert && { kind: alert.kind, subject: id })],
     decide(rows) {
       store(rows, checked(paymentIn(rows, id), settled), rules)
       return undefined

@@ -45,7 +45,7 @@ export type ClosingBegun =
 export function beginClosing(start: ClosingStart, rules: Rules): Operation<ClosingBegun> {
   const { id, transactionId, now, until, correlationId, isClosable, unseenIsUnpayable } = start
   return {
-    keys: { payments: [{ id: transactionId }] },
+    keys: [['payment', transactionId]],
     decide(rows) {
       const payment = paymentIn(rows, transactionId)
       const { transaction } = payment
@@ -87,7 +87,7 @@ export function endClosing(
 ): Operation<undefined> {
   const { transactionId: id } = closing
   return {
-    keys: { payments: [{ id }] },
+    keys: [['payment', id]],
     decide(rows) {
       const { transaction } = paymentIn(rows, id)
       if (transaction.called_by !== closedBy(closing)) return undefined

@@ -11,6 +11,7 @@ import {
   byId,
   type EventClaim,
   HURRIED_AT_ONCE,
+  type Key,
   type Operation,
   type Rules,
   recordAct,
@@ -31,9 +32,11 @@ const isFree = ({ leased_until, next_attempt_at }: Turn, { now, dueBy }: Due): b
   (next_attempt_at <= dueBy || hasCome(next_attempt_at, now, MAX_RETRY_MS)) &&
   (leased_until === null || hasCome(leased_until, now, LEASE_MS))
 
+/** @forTests The SQL that finds such events is compared with it. */
 export const areListenersDue = (outbox: OutboxRow, due: Due): boolean =>
   outbox.done_at === null && isFree(outbox, due)
 
+/** @forTests As `areListenersDue`. */
 export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
   delivery.status === 'pending' && isFree(delivery, due)
 
@@ -42,7 +45,7 @@ export function claimEvents({ now, limit, dueBy = now }: EventClaim): Operation<
   const leased_until = now + LEASE_MS
   const due = { now, dueBy }
   return {
-    keys: { dueEvents: { ...due, limit } },
+    keys: [['dueEvents', { ...due, limit }]],
     decide(rows) {
       const events = rows
         .all('outbox')
@@ -71,24 +74,22 @@ export function settleEvents(
   now: number,
   rules: Rules,
 ): Operation<undefined> {
-  const alerting = outcomes.filter(
-    ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery) || isGone(delivery),
-  )
   return {
-    keys: {
-      outbox: outcomes.map(({ outboxId }) => outboxId),
-      deliveries: outcomes.flatMap(({ delivery }) => delivery?.id ?? []),
-      paymentsOfOutbox: alerting.map(({ outboxId }) => outboxId),
-      alerts: alerting.flatMap(({ outboxId, delivery }) => [
-        { kind: 'listener_dead', subject: outboxId },
-        { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
-      ]),
-    },
+    keys: outcomes.flatMap(keysOf),
     decide(rows) {
       for (const outcome of outcomes) settle(rows, outcome, now, rules)
       return undefined
     },
   }
+}
+
+function keysOf({ outboxId, listeners, delivery }: Dispatched): Key[] {
+  const keys: Key[] = [['outbox', outboxId]]
+  if (delivery) keys.push(['delivery', delivery.id])
+  const isAlerting = isGivenUp(listeners) || isGivenUp(delivery) || isGone(delivery)
+  if (!isAlerting) return keys
+  keys.push(['paymentOf', outboxId], ['alert', 'listener_dead', outboxId])
+  return [...keys, ['alert', 'delivery_dead', delivery?.id ?? outboxId]]
 }
 
 const isGivenUp = (result: Dispatched['listeners']): boolean =>
@@ -233,7 +234,7 @@ interface Redelivered {
 
 export function redeliver({ id, now, asked }: Redelivered): Operation<boolean> {
   return {
-    keys: { redelivered: [id] },
+    keys: [['redelivered', id]],
     decide(rows) {
       const delivery = rows.get('deliveries', id)
       if (!delivery) return false
@@ -263,7 +264,7 @@ interface Hurried extends WaitingFor {
 export function hurryEvents({ asked, ...waiting }: Hurried): Operation<boolean> {
   const { endpoint, now: at } = waiting
   return {
-    keys: { waitingFor: [waiting] },
+    keys: [['waiting', endpoint, at, waiting.since]],
     decide(rows) {
       const waits = rows.all('deliveries').filter((row) => isWaiting(row, waiting))
       rows.put({ deliveries: waits.map((row) => ({ ...row, next_attempt_at: at })) })

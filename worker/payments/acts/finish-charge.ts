@@ -52,7 +52,7 @@ export function finishCharge(end: ChargeEnd, rules: Rules): Operation<Transactio
   const { transactionId: id, now } = end
   const gatewayId = gatewayIdIn(end.result) ?? null
   return {
-    keys: { charges: [{ id, gateway_transaction_id: gatewayId }] },
+    keys: [['charge', id, gatewayId]],
     decide(rows) {
       const payment = paymentIn(rows, id)
       const { gateway } = payment.transaction

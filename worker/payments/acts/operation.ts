@@ -30,50 +30,67 @@ export interface WaitingFor {
   now: number
 }
 
-/** What is to be loaded. Every list may be missing. */
-export interface Keys {
-  /**
-   * Payments by any of these ids, with their refunds, disputes and alerts. By its order, only a
-   * payment without a gateway's id is loaded.
-   */
-  payments?: readonly Partial<PaymentIds & { id: string; idempotency_key: string }>[]
-  /** Payments by our id, with their requests. */
-  checks?: readonly string[]
-  /** Every attempt to pay these orders, with their requests. */
-  orders?: readonly { gateway: string; reference: string }[]
-  /** The further idempotency keys of these payments. */
-  chargeKeysOf?: readonly string[]
+/** How rows are looked up, and by what. A payment comes with its refunds, disputes and alerts. */
+export interface Lookups {
+  payment: [id: string]
+  /** With its request. */
+  check: [id: string]
+  gatewayId: [gateway: string, id: string]
+  externalId: [gateway: string, id: string]
+  /** The payment of this order that has no gateway's id. */
+  unnamed: [gateway: string, reference: string]
+  /** The payment of this idempotency key, which may be a further one. */
+  chargeKey: [gateway: string, key: string]
+  /** Every attempt to pay this order, with their requests. */
+  order: [gateway: string, reference: string]
+  /** The further idempotency keys of this payment. */
+  keysOf: [transactionId: string]
   /**
    * A charge that ended: its payment, the other one with this id, and what is parked for it, with
    * the payments that have the ids of that.
    */
-  charges?: readonly { id: string; gateway_transaction_id: string | null }[]
+  charge: [id: string, gatewayId: string | null]
   /** A refund's payment. */
-  refunds?: readonly string[]
-  webhookEvents?: readonly { gateway: string; event_id: string }[]
-  /** Parked events by id, with the payments that have their ids. */
-  parked?: readonly string[]
-  /** Outbox rows with their deliveries. */
-  outbox?: readonly string[]
-  /** The payments of these outbox rows. */
-  paymentsOfOutbox?: readonly string[]
-  deliveries?: readonly string[]
+  refund: [id: string]
+  event: [gateway: string, eventId: string]
+  /** A parked event by its id, with the payments that have its ids. */
+  parked: [id: string]
+  outbox: [id: string]
+  /** The payment of this outbox row. */
+  paymentOf: [outboxId: string]
+  /** With the open alert about its endpoint. */
+  delivery: [id: string]
+  /** With its outbox row. */
+  redelivered: [id: string]
   /** Deliveries that wait for an endpoint, the oldest `HURRIED_AT_ONCE`. */
-  waitingFor?: readonly WaitingFor[]
-  /** Deliveries with their outbox rows. */
-  redelivered?: readonly string[]
-  alerts?: readonly { kind: string; subject: string }[]
-  /** With their payments. */
-  alertIds?: readonly string[]
+  waiting: [endpoint: string, now: number, since: number]
+  alert: [kind: string, subject: string]
+  /** With its payment. */
+  alertId: [id: string]
   /** What is due, up to a limit. */
-  dueChecks?: DueClaim
-  dueEvents?: Required<EventClaim>
+  dueChecks: [DueClaim]
+  dueEvents: [Required<EventClaim>]
   /** Parked events whose payment has appeared. */
-  dueParked?: { limit: number }
+  dueParked: [{ limit: number }]
+}
+
+export type Key = { [Name in keyof Lookups]: readonly [Name, ...Lookups[Name]] }[keyof Lookups]
+
+/** Payments by any of these ids. */
+export function keysOfIds(ids: PaymentIds): Key[] {
+  const { gateway, id, gateway_transaction_id: gatewayId, reference } = ids
+  const { external_reference_id: external } = ids
+  const keys: Key[] = []
+  if (id !== undefined) keys.push(['payment', id])
+  if (gatewayId !== null) keys.push(['gatewayId', gateway, gatewayId])
+  if (external !== null) keys.push(['externalId', gateway, external])
+  if (reference !== null) keys.push(['unnamed', gateway, reference])
+  return keys
 }
 
 export interface Operation<Answer> {
-  keys: Keys
+  /** The rows that it has to see. */
+  keys: readonly Key[]
   /**
    * Puts what changes into the rows; if it throws, nothing does. Called again if what is stored has
    * changed before they were saved.

@@ -11,7 +11,7 @@ interface Switched extends Asked {
 /** Paused before, it stays that pause. */
 export function pause({ now, ...asked }: Switched): Operation<Pause> {
   return {
-    keys: {},
+    keys: [],
     decide(rows) {
       if (rows.pause) return rows.pause
       const pause = { since: now, by: asked.by }
@@ -25,7 +25,7 @@ export function pause({ now, ...asked }: Switched): Operation<Pause> {
 /** Answers what has ended with it. */
 export function resume({ now, ...asked }: Switched): Operation<Pause | undefined> {
   return {
-    keys: {},
+    keys: [],
     decide(rows) {
       const { pause } = rows
       if (!pause) return undefined

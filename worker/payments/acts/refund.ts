@@ -73,7 +73,10 @@ export type RefundRefusal =
 export function beginRefund(start: RefundStart): Operation<RefundBegun> {
   const { id, gateway, transactionId, mayCall, now: at } = start
   return {
-    keys: { payments: [{ id: transactionId }, { gateway, gateway_transaction_id: transactionId }] },
+    keys: [
+      ['payment', transactionId],
+      ['gatewayId', gateway, transactionId],
+    ],
     decide(rows) {
       const payment = refundedPayment(rows, start)
       if (!payment) return { state: 'unknown_transaction' }
@@ -194,7 +197,7 @@ export interface RefundEnd {
 export function finishRefund(end: RefundEnd, rules: Rules): Operation<TransactionRow> {
   const { refundId, now } = end
   return {
-    keys: { refunds: [refundId] },
+    keys: [['refund', refundId]],
     decide(rows) {
       const refund = rows.get('refunds', refundId)
       const payment = rows.payment(refund?.transaction_id)

@@ -20,7 +20,7 @@ import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
 import { withCheck, withCheckSoon } from './check.ts'
-import { byId, type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import { byId, keysOfIds, type Operation, type Rules, store, storeInOrder } from './operation.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
 
 export interface Arrival {
@@ -55,7 +55,7 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
   const isAnswer = transactionId !== undefined
   const names = [event_id, paidEventId(event), again(event)]
   return {
-    keys: { webhookEvents: names.map((event_id) => ({ gateway, event_id })), payments: [ids] },
+    keys: [...names.map((name) => ['event', gateway, name] as const), ...keysOfIds(ids)],
     decide(rows) {
       const { installation = rows.installation } = payload
       if (installation !== rows.installation) return { outcome: 'ignored' }
@@ -152,7 +152,7 @@ function askAgain(
 
 /** The ids of parked events whose payment has appeared, in the order in which they occurred. */
 export const findParked = (limit: number): Operation<string[]> => ({
-  keys: { dueParked: { limit } },
+  keys: [['dueParked', { limit }]],
   decide: (rows) =>
     rows
       .all('webhookEvents')
@@ -162,7 +162,7 @@ export const findParked = (limit: number): Operation<string[]> => ({
 })
 
 export const applyParked = (id: string, rules: Rules, now: number): Operation<void> => ({
-  keys: { parked: [id] },
+  keys: [['parked', id]],
   decide(rows) {
     const event = rows.get('webhookEvents', id)
     // Applied before: by this very call, whose answer was lost, or by another.

@@ -38,7 +38,6 @@ const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
  * order, and the attempt, in the namespace of the installation: others may share its account, and
  * have an order of this name. It is derived, so that a restored backup gives a charge that it has
  * lost the same one.
- * @forTests Ids that must never change.
  */
 export function externalReference(
   charge: { installation: string; gateway: string; reference: string; idempotencyKey?: string },

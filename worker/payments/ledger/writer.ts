@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { Keys, Operation } from '../acts/operation.ts'
+import type { Operation } from '../acts/operation.ts'
 import type { WorkingSet } from '../acts/working-set.ts'
 import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
@@ -30,7 +30,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
     operations: readonly Operation<unknown>[],
     signal: AbortSignal,
   ): Promise<Decided[]> {
-    const keys = merge(operations.map((operation) => operation.keys))
+    const keys = operations.flatMap((operation) => operation.keys)
     try {
       const loaded = await store.load(keys, signal)
       const { rows } = loaded
@@ -125,34 +125,4 @@ function newMismatches(rows: WorkingSet): WebhookEventRow[] {
     before.outcome === 'parked' ? [after] : [],
   )
   return [...inserted, ...noLongerParked].filter(({ mismatch }) => mismatch === 1)
-}
-
-function merge(all: readonly Keys[]): Keys {
-  const merged: Record<string, unknown[]> = {}
-  for (const keys of all) {
-    for (const [name, list] of Object.entries(keys)) {
-      if (Array.isArray(list)) merged[name] = [...(merged[name] ?? []), ...list]
-    }
-  }
-  // The limit for all of them together. Each takes its own share when it decides.
-  const limitOf = (asked: readonly { limit: number }[]) =>
-    asked.reduce((sum, each) => sum + each.limit, 0)
-  const latest = (times: readonly number[]) => Math.max(...times)
-  const checks = all.flatMap(({ dueChecks }) => dueChecks ?? [])
-  const events = all.flatMap(({ dueEvents }) => dueEvents ?? [])
-  const parked = all.flatMap(({ dueParked }) => dueParked ?? [])
-  return {
-    ...merged,
-    ...(checks.length > 0 && {
-      dueChecks: { now: latest(checks.map(({ now }) => now)), limit: limitOf(checks) },
-    }),
-    ...(events.length > 0 && {
-      dueEvents: {
-        now: latest(events.map(({ now }) => now)),
-        dueBy: latest(events.map(({ dueBy }) => dueBy)),
-        limit: limitOf(events),
-      },
-    }),
-    ...(parked.length > 0 && { dueParked: { limit: limitOf(parked) } }),
-  }
 }

@@ -1,7 +1,7 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import type { Keys } from '../../acts/operation.ts'
+import type { Key } from '../../acts/operation.ts'
 import type { WorkingSet } from '../../acts/working-set.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../ledger.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
@@ -57,7 +57,7 @@ export function libsqlStore(database: Database, own = new Installation()) {
     /**
      * The rows of these keys, and the number of saves. Rejects with SchemaMismatch, OtherDatabase.
      */
-    async load(keys: Keys, signal: AbortSignal): Promise<Loaded> {
+    async load(keys: readonly Key[], signal: AbortSignal): Promise<Loaded> {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(
         database,

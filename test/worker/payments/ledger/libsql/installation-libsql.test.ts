@@ -34,18 +34,18 @@ describe('the database of payments', () => {
   it('is written by a ledger that expects it or nothing, and by no other one', async () => {
     const database = sqliteDatabase()
     for (const expected of [undefined, await idOf(database)]) {
-      const { batch } = await libsqlStore(database, new Installation(expected)).load({}, signal)
+      const { batch } = await libsqlStore(database, new Installation(expected)).load([], signal)
       expect(batch).toBe(0)
     }
-    const load = libsqlStore(database, new Installation(OTHER)).load({}, signal)
+    const load = libsqlStore(database, new Installation(OTHER)).load([], signal)
     await expect(load).rejects.toMatchObject(refused)
   })
 
   it('is not taken for an empty one, which needs no migration', async () => {
     const empty = sqliteDatabase('')
     const store = libsqlStore(empty, new Installation(OTHER))
-    await expect(store.load({}, signal)).rejects.toMatchObject(refused)
-    await expect(libsqlStore(empty).load({}, signal)).rejects.toMatchObject({
+    await expect(store.load([], signal)).rejects.toMatchObject(refused)
+    await expect(libsqlStore(empty).load([], signal)).rejects.toMatchObject({
       code: 'schema_mismatch',
     })
   })
@@ -54,7 +54,7 @@ describe('the database of payments', () => {
     const [right, wrong] = [sqliteDatabase(), sqliteDatabase()]
     const own = new Installation(await idOf(right))
     let now = right
-    const load = () => libsqlStore(now, own).load({}, signal)
+    const load = () => libsqlStore(now, own).load([], signal)
     const read = () => libsqlQueries(now, () => own.refuseOther()).waiting(0)
     await load()
     now = wrong
