@@ -1,7 +1,7 @@
 // Routes of the page, parsed from and formatted to the URL. Pure. A route is in the fragment, so
 // that the edge serves one page, and all other paths belong to the host application.
 
-export type View = 'board' | 'payments' | 'books' | 'sign-in'
+export type View = 'board' | 'happened' | 'payments' | 'books' | 'sign-in'
 
 export interface Route {
   view: View
@@ -13,7 +13,13 @@ export interface Route {
   query: Readonly<Record<string, string>>
 }
 
-const VIEWS: readonly string[] = ['board', 'payments', 'books', 'sign-in'] satisfies View[]
+const VIEWS: readonly string[] = [
+  'board',
+  'happened',
+  'payments',
+  'books',
+  'sign-in',
+] satisfies View[]
 const isView = (name: string | undefined): name is View =>
   name !== undefined && VIEWS.includes(name)
 

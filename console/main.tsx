@@ -6,7 +6,8 @@ import { type ComponentType, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { View } from './address.ts'
 import { BoardView } from './board/board-view.tsx'
-import { hasBoard, live } from './data/live.ts'
+import { HappenedView } from './board/happened/happened-view.tsx'
+import { hasBoard, type Live, live } from './data/live.ts'
 import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
 import { SignIn } from './frame/sign-in.tsx'
@@ -45,8 +46,10 @@ function viewOf(view: View) {
       return <PaymentsView />
     case 'books':
       return <LateBooks />
+    case 'happened':
+      return <Board of={HappenedView} />
     default:
-      return <Board />
+      return <Board of={BoardView} />
   }
 }
 
@@ -63,8 +66,8 @@ function LateBooks() {
   return 'Books' in view ? <view.Books /> : <p class="problem-line">{view.problem}</p>
 }
 
-function Board() {
+function Board({ of: Shown }: { of: ComponentType<{ live: Live }> }) {
   if (!live.value) return <BoardPicker />
   // The key resets all state when the repository changes.
-  return <BoardView key={live.value.path} live={live.value} />
+  return <Shown key={live.value.path} live={live.value} />
 }

@@ -25,6 +25,9 @@ export const Glance = ({ counts, stuck }: GlanceProps) => (
         </li>
       ))}
     </ul>
+    <a class="hint" href={linkTo({ view: 'happened', query: {} })}>
+      What happened
+    </a>
     {stuck.length > 0 && (
       <ul class="stuck" aria-label="Stuck">
         {stuck.slice(0, STUCK).map((card) => (

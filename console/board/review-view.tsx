@@ -14,7 +14,7 @@ import { type Branch, branchesOf, lookCommand, type Reviewed } from './review.ts
 
 export function ReviewView({ cards, live }: { cards: readonly CardData[]; live: Live }) {
   const sessions = live.sessions.value
-  const { config } = live.status.value ?? {}
+  const { config, main } = live.status.value ?? {}
   const branches = useMemo(
     () => branchesOf(cards, [...(sessions?.values() ?? [])], statusesOf(config).isClosed),
     [cards, sessions, config],
@@ -22,7 +22,7 @@ export function ReviewView({ cards, live }: { cards: readonly CardData[]; live: 
   return (
     <div class="branches">
       {branches.map((branch) => (
-        <BranchView key={branch.key} branch={branch} main={undefined} />
+        <BranchView key={branch.key} branch={branch} main={main?.branch ?? main?.head} />
       ))}
     </div>
   )

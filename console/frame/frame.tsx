@@ -14,6 +14,7 @@ import { timeOf } from '../ui/format.ts'
 import { useKey } from '../ui/keyboard.ts'
 import { now } from '../ui/time.tsx'
 import { lampOf, sidecarLamp } from './lamp.ts'
+import { MainBranch } from './main-branch.tsx'
 import { SessionEnd } from './session-end.tsx'
 import { Name } from './switcher.tsx'
 
@@ -128,6 +129,7 @@ function Connection({ live }: { live: Live }) {
   const { lamp, text } = sidecarLamp(live.state.value, now.value, live.reading.value !== undefined)
   return (
     <div class="connection">
+      <MainBranch live={live} />
       <StreamLamp live={live} />
       <p class={`lamp ${lamp}`}>
         <span class="lamp-name">Sidecar</span>

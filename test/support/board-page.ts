@@ -64,8 +64,13 @@ export interface BoardUpdate {
   details?: Readonly<Record<string, TaskDetail>>
 }
 
-/** What the edge says before a sidecar has begun to read. */
-const NO_STATUS = { type: 'application/json', body: '{}' }
+const json = (body: object) => ({ type: 'application/json', body: JSON.stringify(body) })
+
+/** What the edge says before a sidecar has begun to read, and of a board without a history. */
+const API = new Map([
+  ['/api/status', json({})],
+  ['/api/activity', json({ activity: [] })],
+])
 
 export class BoardPage {
   readonly page: Page
@@ -87,7 +92,7 @@ export class BoardPage {
     const files = await bundle()
     await page.route(`${ORIGIN}/**`, (route) => {
       const { pathname } = new URL(route.request().url())
-      const file = pathname === '/api/status' ? NO_STATUS : files.get(pathname)
+      const file = API.get(pathname) ?? files.get(pathname)
       const headers = { ...PAGE_HEADERS, 'Content-Type': file?.type ?? 'text/plain' }
       return route.fulfill({ status: file ? 200 : 404, headers, body: file?.body ?? '' })
     })

@@ -24,11 +24,13 @@ import {
   treeText,
   unreadable,
 } from '../cards.ts'
+import { TaskHistory, useHistory } from '../happened/task-history.tsx'
 import { EndClaim } from './end-claim.tsx'
 import { colorOf } from './task-state.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
+  const history = useHistory(live, task.id)
   const extras = Object.entries(extra).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
   )
@@ -47,6 +49,14 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
           ))}
         </ul>
       </Parts>
+      {history !== undefined && history.length > 0 && (
+        <Part
+          title="What happened"
+          count={typeof history === 'string' ? undefined : history.length}
+        >
+          <TaskHistory of={history} />
+        </Part>
+      )}
       <Parts title="Sessions" of={sessions}>
         <ol class="sessions">
           {sessions.map((session) => (
@@ -102,7 +112,7 @@ interface PartProps {
   title: string
   /** The title is for screen readers only. */
   isUntitled?: boolean
-  count?: number
+  count?: number | undefined
   children: ComponentChildren
 }
 

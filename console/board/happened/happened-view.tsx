@@ -1,0 +1,209 @@
+// What happened since this person last looked, by agent or by task: first what somebody should look
+// at, then one line for all that an agent did to a task.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import type { Activity } from '../../../libraries/api/types.ts'
+import { problemText, repeatedRead } from '../../data/http.ts'
+import type { Live } from '../../data/live.ts'
+import { openPagePoller } from '../../data/page-poller.ts'
+import { linkTo, route } from '../../router.ts'
+import { Choice } from '../../ui/filter-bar.tsx'
+import { count, LOADING, number } from '../../ui/format.ts'
+import { Age } from '../../ui/time.tsx'
+import { Title } from '../card.tsx'
+import { TaskDialog } from '../detail/task-dialog.tsx'
+import { useOpening } from '../use-opening.ts'
+import { digestOf, type Line, MARKS } from './digest.ts'
+import { type Looked, lookAgain, parseLooked } from './looked.ts'
+
+/** As many as the edge answers at once. */
+const MOST = 1_000
+const HOUR_MS = 3_600_000
+const HOURS: Readonly<Record<string, number>> = { '24h': 24, '7d': 168 }
+const BY_TASK = 'task'
+/** Of each agent: eight of them are read within a minute. */
+const SHOWN = 10
+const FEW = 4
+
+export function HappenedView({ live }: { live: Live }) {
+  const { open, close } = useOpening()
+  const { id } = route.value
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
+    <div class="happened" onClick={open}>
+      <Happened live={live} />
+      {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
+    </div>
+  )
+}
+
+function Happened({ live }: { live: Live }) {
+  const { since = '', by = '' } = route.value.query
+  const { look, answer, problem } = useHappened(live.path, since)
+  const digest = useMemo(() => answer && digestOf(answer.activity), [answer])
+  return (
+    <div class="stack">
+      <header class="row">
+        <h1>What happened</h1>
+        <Choice
+          name="since"
+          label="Since when"
+          chosen={since}
+          any="Since you last looked"
+          values={Object.keys(HOURS)}
+          textOf={(hours) => (hours === '24h' ? 'In 24 hours' : 'In 7 days')}
+        />
+        <Choice
+          name="by"
+          label="In which order"
+          chosen={by}
+          any="By agent"
+          values={[BY_TASK]}
+          textOf={() => 'By task'}
+        />
+        <p class="hint" role="status">
+          {problem ?? (digest ? count(digest.changes, 'change') : LOADING)}
+          {since === '' && look.from !== undefined && digest && (
+            <>
+              {' since '}
+              <Age at={look.from} />
+            </>
+          )}
+        </p>
+      </header>
+      {answer?.next !== undefined && (
+        <p class="notice caution">
+          There are more: these are the last {number(MOST)}. <code>signalbox history</code> has all.
+        </p>
+      )}
+      {digest?.changes === 0 && <p>Nothing since then.</p>}
+      {digest && digest.marked.length > 0 && (
+        <Part title="To look at" count={digest.marked.length}>
+          <Lines of={digest.marked} />
+        </Part>
+      )}
+      {digest && digest.board.length > 0 && (
+        <Part title="The board" count={digest.board.length}>
+          <ol class="lines">
+            {digest.board.map(({ at, text }) => (
+              <li key={`${at} ${text}`} class="whole-board">
+                <span class="what">{text}</span> <When at={at} />
+              </li>
+            ))}
+          </ol>
+        </Part>
+      )}
+      {by === BY_TASK
+        ? digest &&
+          digest.byTask.length > 0 && (
+            <Part title="By task" count={digest.byTask.length}>
+              <Lines of={digest.byTask} isByTask />
+            </Part>
+          )
+        : digest?.byAgent.map(({ who, lines, sums }) => (
+            <Part key={who} title={who || 'Without a claim'} count={lines.length}>
+              {lines.length > FEW && (
+                <p class="hint">{sums.slice(0, FEW).map(sumText).join(', ')}</p>
+              )}
+              <Lines of={lines.slice(0, SHOWN)} />
+              {lines.length > SHOWN && (
+                <details>
+                  <summary>{number(lines.length - SHOWN)} more</summary>
+                  <Lines of={lines.slice(SHOWN)} />
+                </details>
+              )}
+            </Part>
+          ))}
+    </div>
+  )
+}
+
+/** Reads what happened while it is shown, and keeps that this person saw it. */
+function useHappened(path: string, since: string) {
+  const key = `signalbox.looked ${path}`
+  const look = useMemo<Looked>(
+    () => lookAgain(parseLooked(localStorage.getItem(key)), Date.now()),
+    [key],
+  )
+  const [answer, setAnswer] = useState<Activity>()
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const read = repeatedRead<Activity>()
+    const hours = HOURS[since] ?? HOURS['24h'] ?? 24
+    const first = new Date(Date.now() - hours * HOUR_MS).toISOString()
+    const from = since === '' ? (look.from ?? first) : first
+    const query = new URLSearchParams({ path, since: from, limit: `${MOST}` })
+    setAnswer(undefined)
+    const poller = openPagePoller({
+      async round(aborted) {
+        const found = await read(`/api/activity?${query}`, aborted)
+        const to = found.activity[0]?.at ?? look.to
+        localStorage.setItem(key, JSON.stringify({ ...look, to }))
+        setAnswer(found)
+      },
+      onFreshness: (freshness) =>
+        setProblem(freshness.name === 'unreachable' ? problemText(freshness.problem) : undefined),
+    })
+    poller.refresh()
+    return () => poller.close()
+  }, [path, since, look])
+  return { look, answer, problem }
+}
+
+const sumText = ([text, times]: readonly [string, number]): string => `${number(times)} × ${text}`
+
+interface PartProps {
+  title: string
+  count: number
+  children: ComponentChildren
+}
+
+function Part({ title, count, children }: PartProps) {
+  const heading = useId()
+  return (
+    <section class="panel" aria-labelledby={heading}>
+      <h2 id={heading} dir="auto">
+        {title} <span class="count">{number(count)}</span>
+      </h2>
+      {children}
+    </section>
+  )
+}
+
+const Lines = ({ of, isByTask }: { of: readonly Line[]; isByTask?: true }) => (
+  <ol class="lines">
+    {of.map(({ task, title, text, said, at, marks, who }) => (
+      <li key={task}>
+        <a href={linkTo({ view: 'happened', id: task, query: route.value.query })} data-open={task}>
+          {title !== task && <span class="id">{task} </span>}
+          <span dir="auto">
+            <Title of={title} />
+          </span>
+        </a>
+        <span class="what">
+          {marks.map((mark) => (
+            <span key={mark} class="chip stop">
+              {MARKS[mark]}
+            </span>
+          ))}
+          {text}
+          {isByTask && who.length > 0 && <span class="hint"> by {who.join(', ')}</span>}
+          {said !== undefined && (
+            <q class="hint" dir="auto" title={said}>
+              {said}
+            </q>
+          )}
+        </span>
+        <When at={at} />
+      </li>
+    ))}
+  </ol>
+)
+
+const When = ({ at }: { at: string }) => (
+  <span class="when hint">
+    <Age at={at} />
+  </span>
+)

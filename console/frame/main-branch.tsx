@@ -1,0 +1,45 @@
+// The branch that the main tree of the board is on, and that it was switched lately: then tasks
+// have changed that nobody touched.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
+import { request } from '../data/http.ts'
+import type { Live } from '../data/live.ts'
+import { Age, now } from '../ui/time.tsx'
+
+/** Who looks twenty times a day has seen an older one. */
+const TOLD_MS = 3_600_000
+
+export function MainBranch({ live }: { live: Live }) {
+  const { main } = live.status.value ?? {}
+  const last = useLastSwitch(live.path, main?.head)
+  if (!main) return null
+  const isTold = last && now.value - Date.parse(last.at) < TOLD_MS
+  const [from] = last?.changes?.branch ?? last?.changes?.head ?? []
+  return (
+    <p class={isTold ? 'main-branch caution' : 'main-branch'} title="The branch of the main tree">
+      <bdi>{main.branch ?? main.head.slice(0, 8)}</bdi>
+      <span role="status">{isTold && `, switched from ${String(from).slice(0, SHOWN)} `}</span>
+      {isTold && <Age at={last.at} />}
+    </p>
+  )
+}
+
+/** Of a branch: the bar has other things to say. */
+const SHOWN = 24
+
+/** Read anew with each commit of the main tree. An edge that cannot say it has told of none. */
+function useLastSwitch(path: string, head: string | undefined): ActivityRow | undefined {
+  const [row, setRow] = useState<ActivityRow>()
+  useEffect(() => {
+    if (head === undefined) return
+    const wanted = new AbortController()
+    const query = new URLSearchParams({ path, kind: 'switched', limit: '1' })
+    request<Activity>(`/api/activity?${query}`, { signal: wanted.signal }).then(
+      ({ activity }) => setRow(activity[0]),
+      () => undefined,
+    )
+    return () => wanted.abort()
+  }, [path, head])
+  return row
+}
