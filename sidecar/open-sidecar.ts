@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { hostClock as clock } from '../worker/shared/clock.ts'
+import { hostClock as clock, within } from '../worker/shared/clock.ts'
 import { Board } from './board/board.ts'
 import { type Copies, createFileReader } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
@@ -19,6 +19,9 @@ import { Sidecar } from './sidecar.ts'
 import { BoardTrees } from './trees/board-trees.ts'
 import type { Repositories } from './trees/repository.ts'
 import type { Watch } from './watch/watch.ts'
+
+/** A change does not wait longer for git. */
+const MAIN_TREE_MS = 1_000
 
 export interface SidecarPlan {
   store: Store
@@ -93,6 +96,10 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     edge,
     records: board,
     directory: new DirectoryWriter({ edge, board, layout: store.layout, clock, log, version }),
+    ...(trees && {
+      mainSince: (told) =>
+        within(clock, MAIN_TREE_MS, () => trees.mainSince(told)).catch(() => undefined),
+    }),
     clock,
     log,
     ...(progress && { onProgress: (done, total) => progress.update('sent', done, total) }),

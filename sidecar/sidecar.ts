@@ -31,6 +31,8 @@ const STALE_LOOK_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'> & {
+  /** Absent: nothing is told of the main tree. */
+  moved?: Publisher['moved']
   /** Absent: nothing goes ahead of `start`. */
   seed?: Publisher['seed']
   /** Absent: the edge is informed at `start`. */
@@ -144,11 +146,12 @@ export class Sidecar {
 
   /** A start without them would take their marks off the board, and put them on again. */
   async #startTrees(): Promise<void> {
-    const { trees, clock } = this.#deps
-    const started = trees?.start(() => {
+    const { trees, clock, publisher } = this.#deps
+    const onChange = () => {
       this.#hasOtherTrees = true
       this.#wake()
-    })
+    }
+    const started = trees?.start(onChange, () => publisher.moved?.())
     if (started) await within(clock, TREES_WITHIN_MS, () => started).catch(() => undefined)
   }
 

@@ -2,11 +2,11 @@
 // While a part is under way the next one is read. A record that the edge does not take is left
 // out, with a log line, and never holds the others up.
 
-import type { DataRecord, Key, Reading } from '../../worker/board/wire.ts'
+import type { DataRecord, Key, MainTree, Reading } from '../../worker/board/wire.ts'
 import { type Records, RecordUnreadable } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
-import type { Standing } from './reconcile.ts'
+import { type Standing, toldMain } from './reconcile.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
 
 /** Files read side by side: enough to hide the disk, few enough for bodies of 512 KiB in memory. */
@@ -28,6 +28,8 @@ export interface Delivery {
   onProgress?: ((done: number, total: number) => void) | undefined
   /** More is going to follow than this change: readers see nothing of it yet. */
   reading?: Reading
+  /** Where the main tree is now, if the edge was told otherwise. */
+  main?: MainTree | undefined
 }
 
 export class Change {
@@ -39,6 +41,8 @@ export class Change {
   #refused = 0
   /** Not gone, but not to be read now: half-written, or on a disk that fails. */
   readonly unreadable = new Map<Key, string>()
+  /** Until it has arrived. */
+  #main: MainTree | undefined
   /** The edge holds parts for which it has sent no signal yet. */
   #unsignalled: boolean = false
 
@@ -46,6 +50,7 @@ export class Change {
     this.#pending = keys
     this.#total = keys.size
     this.#deps = deps
+    this.#main = deps.main
   }
 
   /** Keys that still have to be sent. */
@@ -63,7 +68,7 @@ export class Change {
 
   async #sendAll(): Promise<Failure | undefined> {
     for await (const { part, more } of readAhead(this.#parts())) {
-      if (!more && isEmpty(part)) break
+      if (!more && isEmpty(part) && !this.#main) break
       const failure = await this.#sendPart(part, more)
       if (failure) return failure
       this.#deps.onProgress?.(this.#total - this.#pending.size, this.#total)
@@ -141,8 +146,11 @@ export class Change {
       ...part,
       ...(isPart && { more: true }),
       ...(reading && { reading }),
+      ...(this.#main && { main: this.#main }),
     })
     if (reply.ok) {
+      toldMain(standing, this.#main)
+      this.#main = undefined
       for (const key of keysOf(part)) this.#pending.delete(key)
       this.#unsignalled = more && reading === undefined
       return undefined

@@ -10,7 +10,7 @@ import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
 import { Presence } from './presence.ts'
-import { askTurn, reconcile, unknownStanding } from './reconcile.ts'
+import { askTurn, type MainSince, reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry, Unreadable } from './retry.ts'
 import { Seed } from './seed.ts'
 
@@ -32,6 +32,8 @@ interface PublisherDeps {
   records: Records
   /** Absent: no list of boards has this one. */
   directory?: Pick<DirectoryWriter, 'current' | 'lost' | 'end' | 'close'>
+  /** Absent: nothing is known of it. */
+  mainSince?: MainSince | undefined
   clock: Clock
   log: Log
   onProgress?: (done: number, total: number) => void
@@ -77,6 +79,8 @@ export class Publisher {
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
   #syncWanted: boolean = true
+  /** git may have switched the main tree without a change of the board. */
+  #mayBeSwitched: boolean = true
   #announced: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
   #isBusy: boolean = false
@@ -114,6 +118,12 @@ export class Publisher {
     this.#due.retry = Math.min(this.#due.retry, this.#askedAt + ASK_AGAIN_MS)
     for (const key of keys) this.#dirty.add(key)
     this.#bound()
+    this.#wake()
+  }
+
+  /** The main tree may be on another commit. */
+  moved(): void {
+    this.#mayBeSwitched = true
     this.#wake()
   }
 
@@ -230,7 +240,9 @@ export class Publisher {
     if (this.#store === undefined) return false
     // While the store is missing nothing is known of its records: the sync that follows its
     // return finds every difference.
-    return this.#syncWanted || (this.#dirty.size > 0 && this.#store.state !== 'missing')
+    if (this.#syncWanted) return true
+    const hasNews = this.#dirty.size > 0 || (this.#mayBeSwitched && this.#deps.mainSince)
+    return Boolean(hasNews) && this.#store.state !== 'missing'
   }
 
   #isSynced(): boolean {
@@ -328,12 +340,12 @@ export class Publisher {
   }
 
   async #sync(): Promise<Failure | undefined> {
-    const { edge, records, clock, log } = this.#deps
+    const { edge, records, mainSince, clock, log } = this.#deps
     const store = this.#store
     if (store === undefined) return undefined
     this.#syncWanted = false
     this.#dirty.clear()
-    const lack = await reconcile(edge, records, store, this.#standing)
+    const lack = await reconcile(edge, records, store, this.#standing, mainSince)
     if (!lack.ok) {
       this.#syncWanted = true
       return lack
@@ -357,10 +369,16 @@ export class Publisher {
   }
 
   async #publish(keys: Set<Key>): Promise<Failure | undefined> {
-    const change = new Change(keys, { ...this.#deps, standing: this.#standing })
+    this.#mayBeSwitched = false
+    const { main: told } = this.#standing
+    const now = await this.#deps.mainSince?.(told)
+    // A commit is told with the next change.
+    const main = keys.size > 0 || !told || now?.switched ? now : undefined
+    const change = new Change(keys, { ...this.#deps, standing: this.#standing, main })
     this.#change = change
     try {
       const failure = await change.send()
+      if (failure) this.#mayBeSwitched = true
       if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
       // All was applied and only the answer is lost: the sync makes the edge signal it.
       else if (change.pending.size === 0) this.#syncWanted = true

@@ -1,7 +1,7 @@
 // One sync: narrows the difference between the board and the edge down to keys, from one root hash
 // over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
 
-import { type Key, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
+import { type Key, type MainTree, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
 import type { Edge, Reply, StepAnswer } from './edge.ts'
 import { splitBuckets } from './split.ts'
@@ -15,6 +15,8 @@ export interface Standing {
   batch: number
   /** What the edge makes of a bare store. */
   store: 'present' | 'missing'
+  /** What the edge was last told of the main tree. */
+  main?: Omit<MainTree, 'switched'> | undefined
   /** The edge takes a socket in place of reports. */
   takesSocket: boolean
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
@@ -58,8 +60,19 @@ async function askRoot(
   standing.run = run
   standing.epoch = epoch
   standing.store = reply.value.store
+  standing.main = reply.value.main
   standing.takesSocket = reply.value.socket === true
   return reply
+}
+
+/** Where the main tree is now, if that is other than what the edge was told. */
+export type MainSince = (told: Standing['main']) => Promise<MainTree | undefined>
+
+/** What was sent has arrived. */
+export function toldMain(standing: Standing, main: MainTree | undefined): void {
+  if (!main) return
+  const { switched: _, ...at } = main
+  standing.main = at
 }
 
 /** The keys whose newest content the edge lacks. */
@@ -68,6 +81,7 @@ export async function reconcile(
   records: Records,
   store: StoreState,
   standing: Standing,
+  mainSince: MainSince | undefined,
 ): Promise<Reply<Key[]>> {
   const root = await askRoot(edge, records.root(), store, standing)
   if (!root.ok) return root
@@ -80,11 +94,15 @@ export async function reconcile(
   const lack: Key[] = []
   for (const message of splitBuckets(listed(records, buckets.value.differ), standing.partBytes)) {
     standing.batch++
-    const entries = await edge.entries({ step: 'entries', run, batch: standing.batch, ...message })
+    // What is dropped may have gone with a switch.
+    const main = await mainSince?.(standing.main)
+    const step = { step: 'entries', run, batch: standing.batch, ...(main && { main }) } as const
+    const entries = await edge.entries({ ...step, ...message })
     if (!entries.ok) {
       if (entries.reason === 'too_large') standing.partBytes >>= 1
       return entries
     }
+    toldMain(standing, main)
     for (const key of entries.value.lack) lack.push(key)
   }
   return { ok: true, value: lack }

@@ -12,6 +12,7 @@ import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
 import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
+import { MainTreeNews } from './main-tree.ts'
 import { type Merged, pathFrom, type Tree } from './merge-bases.ts'
 import { Merges } from './merges.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
@@ -45,18 +46,24 @@ export class BoardTrees {
   /** By commit, while it is in use. */
   readonly #bases = new Map<string, Files>()
   #looking: Promise<void> | undefined
+  #main: MainTreeNews | undefined
   #end: () => void = () => undefined
 
   constructor(deps: BoardTreesDeps) {
     this.#deps = deps
   }
 
-  /** `onChange` is called when there are other trees. Resolves when the first are known. */
-  async start(onChange: () => void): Promise<void> {
+  /**
+   * `onChange` is called when there are other trees, `onMove` when the leading one's `HEAD` may have
+   * moved. Resolves when the first are known.
+   */
+  async start(onChange: () => void, onMove: () => void = () => undefined): Promise<void> {
     const { repositories, store, dir, log } = this.#deps
     this.#repository = await repositories.of(dir)
     const repository = this.#repository
     if (!repository) return
+    const main = new MainTreeNews(repository)
+    this.#main = main
     const first = Promise.withResolvers<void>()
     const folder = pathFrom(repository.top, store.root)
     const isOfBoard = (path: string) => isCopied(store.classify(join(repository.top, path)))
@@ -80,6 +87,7 @@ export class BoardTrees {
       }
     }
     const lookAgain = () => {
+      if (main.hasMoved) onMove()
       isBehind = true
       this.#looking ??= look()
         .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))
@@ -95,6 +103,9 @@ export class BoardTrees {
   close(): void {
     this.#end()
   }
+
+  /** Where the leading tree is, if that is other than what the edge was told. */
+  mainSince: MainTreeNews['since'] = async (told) => await this.#main?.since(told)
 
   /** After that, `all` has the trees by the commits that are checked out now. */
   async catchUp(): Promise<void> {

@@ -37,6 +37,10 @@ const RAW = ['--raw', '-z', '--no-abbrev', '--no-renames', '-m', '--first-parent
 export interface Git {
   /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
   mergeBases(one: string, other: string): Promise<string[] | undefined>
+  /** What a `HEAD` is at. Undefined: it has no commit yet, or git did not answer. */
+  checkedOut(head: string): Promise<CheckedOut | undefined>
+  /** Whether a `HEAD` has this commit, or one after it. Undefined: git did not answer. */
+  goesOn(commit: string, head: string): Promise<boolean | undefined>
   /** Path to blob id, of the files of a commit; links and submodules are left out. */
   files(commit: string, of?: FilesOf): Promise<Map<string, string> | undefined>
   blob(id: string): Promise<Buffer | undefined>
@@ -48,6 +52,12 @@ export interface Git {
   common(commits: readonly string[]): Promise<string | undefined>
   /** By first parents, the newest first: of `head`, without those of `before`. */
   log(head: string, before: readonly string[], of: LogOf): Promise<Commit[] | undefined>
+}
+
+/** Without a branch, it is detached. */
+export interface CheckedOut {
+  head: string
+  branch?: string
 }
 
 /** Which files: those in or below these folders, from the top of the tree; an empty name: all. */
@@ -94,6 +104,17 @@ export function openGit(folder: string, path: string): Git {
       if (code !== 0 && code !== 1) return undefined
       const lines = out.toString().split('\n')
       return lines.filter((line) => OBJECT_ID.test(line))
+    },
+    async checkedOut(head) {
+      const out = await call('rev-parse', head, '--symbolic-full-name', head)
+      const [id = '', name = ''] = out?.toString().split('\n') ?? []
+      const [, branch] = /^refs\/heads\/(.+)/.exec(name) ?? []
+      return OBJECT_ID.test(id) ? { head: id, ...(branch !== undefined && { branch }) } : undefined
+    },
+    async goesOn(commit, head) {
+      const { code } = await ask('merge-base', '--is-ancestor', commit, head)
+      // Of a commit that is not there any more it ends with another code.
+      return code === undefined ? undefined : code === 0
     },
     async files(commit, { folders, isOfBoard } = EVERY) {
       if (!OBJECT_ID.test(commit)) return undefined

@@ -50,6 +50,10 @@ export interface Repository {
   committed(tree: TreeNow, path: string): Promise<Buffer | undefined>
   /** Another text for each move of the leading tree's `HEAD`. */
   head(): string
+  /** What the leading tree is at. */
+  checkedOut(): ReturnType<Git['checkedOut']>
+  /** Whether the leading tree has this commit, or one after it. */
+  goesOn(commit: string): Promise<boolean | undefined>
   trees(): readonly TreeNow[]
   /** Looks now if a HEAD or a branch has moved since the last look. */
   catchUp(): Promise<void>
@@ -142,6 +146,10 @@ class OneRepository implements Repository {
   committed: Repository['committed'] = (tree, path) => this.#git.file(headOf(tree), path)
 
   head = (): string => leadingHead(this.#leading)
+
+  checkedOut: Repository['checkedOut'] = () => this.#git.checkedOut(headOf(this.#leading))
+
+  goesOn: Repository['goesOn'] = (commit) => this.#git.goesOn(commit, headOf(this.#leading))
 
   /** Undefined: there was no answer, now or shortly before. */
   async #ask<T>(what: string, call: () => Promise<T | undefined>): Promise<T | undefined> {

@@ -1,0 +1,37 @@
+// Where git has the tree that leads, for the history of its boards. git is asked only after a `HEAD`
+// has moved.
+
+import type { MainTree } from '../../worker/board/wire.ts'
+import type { CheckedOut } from './git.ts'
+import type { Repository } from './repository.ts'
+
+type Asked = Pick<Repository, 'head' | 'checkedOut' | 'goesOn'>
+
+export class MainTreeNews {
+  readonly #repository: Asked
+  #known: { sign: string; at: CheckedOut | undefined } | undefined
+
+  constructor(repository: Asked) {
+    this.#repository = repository
+  }
+
+  /** Whether it has moved since it was last asked for. */
+  get hasMoved(): boolean {
+    return this.#known?.sign !== this.#repository.head()
+  }
+
+  /** `told`: what the edge knows of it. Undefined: it is so still, or git does not say. */
+  async since(told: CheckedOut | undefined): Promise<MainTree | undefined> {
+    const sign = this.#repository.head()
+    const known = this.#known?.sign === sign ? this.#known.at : undefined
+    const at = known ?? (await this.#repository.checkedOut())
+    this.#known = { sign, at }
+    if (!at) return undefined
+    if (!told) return at
+    const isSameBranch = told.branch === at.branch
+    if (isSameBranch && told.head === at.head) return undefined
+    const goesOn = isSameBranch ? await this.#repository.goesOn(told.head) : false
+    if (goesOn === undefined) return undefined
+    return goesOn ? at : { ...at, switched: true }
+  }
+}

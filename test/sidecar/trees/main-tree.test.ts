@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { MainTreeNews } from '../../../sidecar/trees/main-tree.ts'
+
+/** A repository whose commits are in the order of their letters, and how often git was asked. */
+function repository(first: { head: string; branch?: string }) {
+  const state = { at: first, moves: 0, asked: 0 }
+  const news = new MainTreeNews({
+    head: () => String(state.moves),
+    checkedOut: async () => {
+      state.asked++
+      return state.at
+    },
+    goesOn: async (commit) => commit < state.at.head,
+  })
+  const move = (at: typeof first) => Object.assign(state, { at, moves: state.moves + 1 })
+  return { news, state, move }
+}
+
+const MAIN = { head: 'b', branch: 'main' }
+
+it('says where the main tree is to an edge that knows nothing, and then nothing more', async () => {
+  const { news, state } = repository(MAIN)
+  expect(await news.since(undefined)).toEqual(MAIN)
+  expect(await news.since(MAIN)).toBeUndefined()
+  expect(state.asked).toBe(1)
+  expect(news.hasMoved).toBe(false)
+})
+
+it.each([
+  ['a commit', { head: 'c', branch: 'main' }, undefined],
+  ['a reset', { head: 'a', branch: 'main' }, true],
+  ['another branch', { head: 'c', branch: 'feat' }, true],
+  ['another branch at the same commit', { head: 'b', branch: 'feat' }, true],
+  ['a detached HEAD', { head: 'c' }, true],
+])('takes %s for a switch, or not', async (_, at, switched) => {
+  const { news, move } = repository(MAIN)
+  await news.since(undefined)
+  move(at)
+  expect(news.hasMoved).toBe(true)
+  expect(await news.since(MAIN)).toEqual({ ...at, ...(switched && { switched }) })
+})
+
+it('says nothing while git does not say whether it was a switch', async () => {
+  const news = new MainTreeNews({
+    head: () => '',
+    checkedOut: async () => ({ head: 'c', branch: 'main' }),
+    goesOn: async () => undefined,
+  })
+  expect(await news.since(MAIN)).toBeUndefined()
+})
