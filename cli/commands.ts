@@ -52,6 +52,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'asks whether a claim still holds, such as before a commit',
     load: () => import('./commands/check.ts'),
   },
+  history: {
+    summary: 'prints what happened on a board, exports it, or verifies an export',
+    load: () => import('./commands/history.ts'),
+  },
   deploy: {
     summary: 'makes an edge on Cloudflare, or brings it to this version',
     load: () => import('./commands/deploy.ts'),

@@ -1,6 +1,8 @@
 // The public API of the package `signalbox/client`.
 
 export type {
+  Activity,
+  ActivityRow,
   BoardStatus,
   Check,
   ListedBoard,
@@ -13,6 +15,7 @@ export type {
   TaskDetail,
 } from '../api/types.ts'
 export {
+  type ActivityQuery,
   BoardError,
   type BoardState,
   type BoardWatch,

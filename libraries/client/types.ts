@@ -1,6 +1,14 @@
 // The public types of the client: options, results, states and errors.
 
-import type { BoardStatus, ListedBoard, Message, Session, Task, TaskDetail } from '../api/types.ts'
+import type {
+  Activity,
+  BoardStatus,
+  ListedBoard,
+  Message,
+  Session,
+  Task,
+  TaskDetail,
+} from '../api/types.ts'
 
 export interface WatchBoardOptions {
   /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
@@ -35,6 +43,20 @@ export interface WatchBoardOptions {
   fetch?: typeof fetch
 }
 
+/** Which rows of the history: all of these, the newest first. */
+export interface ActivityQuery {
+  task?: string
+  actor?: string
+  /** Such as `deleted`. */
+  kind?: string
+  /** An RFC 3339 time, or an event id. */
+  since?: string
+  /** The `next` of the answer before. */
+  before?: number
+  /** 1 to 1,000; 100 by default. */
+  limit?: number
+}
+
 export interface Signal {
   message: Message
   /** The event id, if the event has one. */
@@ -49,6 +71,8 @@ export interface BoardWatch {
   refetch(): Promise<void>
   /** Undefined: there is no such task. Rejects with BoardError. */
   task(id: string): Promise<TaskDetail | undefined>
+  /** A page of the history of the board. Rejects with BoardError. */
+  activity(query?: ActivityQuery): Promise<Activity>
   /** All boards that the token covers, sorted by path. Rejects with BoardError. */
   boards(): Promise<readonly ListedBoard[]>
   /** Ends the watch. When it resolves, no callback, request or timer is left. */

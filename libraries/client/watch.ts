@@ -1,6 +1,14 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
-import type { BoardStatus, Boards, ListedBoard, Session, Task, TaskDetail } from '../api/types.ts'
+import type {
+  Activity,
+  BoardStatus,
+  Boards,
+  ListedBoard,
+  Session,
+  Task,
+  TaskDetail,
+} from '../api/types.ts'
 import { ASK_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import { BOARDS_ROUTE } from './edge.ts'
@@ -11,6 +19,7 @@ import type { ReadResult, Reads } from './reads.ts'
 import { Resource } from './resource.ts'
 import { isFinal } from './stream.ts'
 import {
+  type ActivityQuery,
   BoardError,
   type BoardState,
   type BoardWatch,
@@ -96,6 +105,11 @@ export class Watch implements BoardWatch {
     return found.state === 'found' ? (found.value as TaskDetail) : undefined
   }
 
+  async activity({ before, limit, ...query }: ActivityQuery = {}): Promise<Activity> {
+    const numbers = { before: before?.toString(), limit: limit?.toString() }
+    return await this.#reads().once<Activity>('/activity', { ...query, ...numbers })
+  }
+
   async boards(): Promise<readonly ListedBoard[]> {
     const found = await this.#read(BOARDS_ROUTE)
     return found.state === 'found' ? (found.value as Boards).boards : []
@@ -113,8 +127,12 @@ export class Watch implements BoardWatch {
   }
 
   async #read(route: string): Promise<ReadResult> {
+    return await this.#reads().read(route)
+  }
+
+  #reads(): Reads {
     if (this.#state.name === 'closed') throw new BoardError(0, 'closed', 'The watch is closed.')
-    return await this.#parts.reads.read(route)
+    return this.#parts.reads
   }
 
   #linkEvents(): LinkEvents {

@@ -86,8 +86,11 @@ export class BoardTrees {
         if (isOther) onChange()
       }
     }
+    let wasMoved = false
     const lookAgain = () => {
-      if (main.hasMoved) onMove()
+      // What a switch has written is published first, and says so: by the next look it is.
+      if (main.hasMoved && wasMoved) onMove()
+      wasMoved = main.hasMoved
       isBehind = true
       this.#looking ??= look()
         .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))

@@ -68,8 +68,11 @@ export function marksOf(row: Described, around: Around, now: number): Mark[] {
   }
   // What could not be read had no status.
   if (changes?.status?.[0] === '') return []
-  // In a numbered list a text may have come from another number, where it had its own status.
+  // In a numbered list a text may have come from another number, where it had its own status; and
+  // where the text that was here went to another one, this one is new.
   const from = changes?.title ? nearby.lost(row.title, task) : undefined
+  const isNew = !from && changes?.title && nearby.gained(textBefore(row), task)
+  if (isNew) return []
   const wasClosed = (from ?? row).changes?.closed?.[0]
   const isClosed = changes?.closed?.[1]
   if (wasClosed === true && isClosed === false) return ['reopened']

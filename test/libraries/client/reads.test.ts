@@ -42,6 +42,24 @@ describe('reads', () => {
     expect(requests[0]?.headers.get('Authorization')).toBe('Bearer t')
   })
 
+  it('of the history send what is asked for, and keep nothing', async () => {
+    const { requests, reads } = reading()
+    const ask = () => reads.once('/activity', { task: 'A 1', limit: undefined })
+    for (const value of [1, 2]) {
+      const answer = ask()
+      await settle()
+      const request = requests.at(-1)
+      expect(request?.url).toBe('https://edge.test/base/api/activity?path=a%2Fb&task=A%201')
+      expect(request?.headers.get('If-None-Match')).toBeNull()
+      request?.answer(tagged(value, 'W/"1"'))
+      expect(await answer).toBe(value)
+    }
+    const refused = ask()
+    await settle()
+    requests.at(-1)?.answer(refusal(400, 'bad_since'))
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'bad_since' })
+  })
+
   it('of all boards name no repository', async () => {
     const { requests, reads } = reading()
     void reads.read('/boards')

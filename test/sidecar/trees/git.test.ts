@@ -48,6 +48,26 @@ test('a file of the merge base has the id that is computed here', async () => {
   expect(await calls.files('--output=x')).toBeUndefined()
 })
 
+test('where a HEAD is, and whether it goes on from a commit', async () => {
+  const main = repository()
+  const first = git(main, 'rev-parse', 'HEAD')
+  const branch = git(main, 'branch', '--show-current')
+  git(main, 'worktree', 'add', '-q', join(root, 'feat'))
+  git(join(root, 'feat'), 'commit', '-qm', 'second', '--allow-empty')
+  const second = git(join(root, 'feat'), 'rev-parse', 'HEAD')
+  const calls = openGit(join(main, '.git'), process.env.PATH ?? '')
+  expect(await calls.checkedOut('HEAD')).toEqual({ head: first, branch })
+  expect(await calls.checkedOut('worktrees/feat/HEAD')).toEqual({ head: second, branch: 'feat' })
+  expect(await calls.goesOn(first, 'worktrees/feat/HEAD')).toBe(true)
+  expect(await calls.goesOn(second, 'HEAD')).toBe(false)
+  // After a collection of garbage, or in another clone.
+  expect(await calls.goesOn('1'.repeat(40), 'HEAD')).toBe(false)
+  git(main, 'checkout', '-q', '--detach')
+  expect(await calls.checkedOut('HEAD')).toEqual({ head: first })
+  git(main, 'checkout', '-q', '--orphan', 'empty')
+  expect(await calls.checkedOut('HEAD')).toBeUndefined()
+})
+
 test('commits are told by first parents, within a folder, and texts come in one call', async () => {
   const main = repository()
   const first = git(main, 'rev-parse', 'HEAD')

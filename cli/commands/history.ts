@@ -1,0 +1,137 @@
+// What happened on a board, as the running Signalbox has it; and whether an export of that is whole.
+
+import { resolve } from 'node:path'
+import type { ActivityRow } from '../../libraries/api/types.ts'
+import { BoardError } from '../../libraries/client/types.ts'
+import { trailerOf } from '../../worker/board/activity-chain.ts'
+import { durationMs } from '../../worker/shared/duration.ts'
+import { readPlain } from '../../worker/shared/plain-file-node.ts'
+import { jsonText, printable } from '../../worker/shared/printable.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
+import { lineOf, pagesOf } from '../history/read-history.ts'
+import { verify } from '../history/verify.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { JSON_OUTPUT } from '../settings.ts'
+import type { BoardAtEdge } from '../wait/edge-board.ts'
+import { findTarget, TARGET } from '../wait/target.ts'
+
+const OPTIONS = [
+  ...TARGET,
+  new Setting('--task <ID>', 'only of this task'),
+  new Setting('--actor <NAME>', 'only what this one did'),
+  new Setting('--since <TIME>', 'a time such as 24h, of ISO 8601, or the id of a line of wait').or(
+    '24h',
+  ),
+  new Setting('--export', 'print all of it as lines of JSON, the oldest first'),
+  new Setting('--verify <FILE>', 'compare an export, or a log with its heads, with what is here'),
+  JSON_OUTPUT,
+] as const
+
+type HistoryOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--task ID] [--actor NAME] [--since TIME] [--export | --verify FILE] [options]',
+  description: `\
+Prints what happened on a board, the newest first: tasks that came, changed and went, who claimed
+which and what they said, and where git switched the main tree. What stands out has a mark: deleted
+while open, opened again, closed by nobody who had claimed it.
+
+--export prints everything that is kept, with a hash on each line that covers the line before.
+--verify says whether such a file is whole, compares it, or the lines history.head of a log, with
+this Signalbox, and prints what is marked. Exit code 0: it is whole; 1: it is not, or there is none
+to compare with. It shows a file that was changed, and not a database that was forged.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<HistoryOptions>, context: Context): Promise<number> {
+  const { io, cwd } = context
+  const { export: exports, verify: file, json } = input.options
+  const notice = noticeTo(io)
+  const all = exports ? '--export' : file === undefined ? undefined : '--verify'
+  const narrowing = ['--task', '--actor', '--since'].find((name) => input.typed.has(name))
+  if (exports && file !== undefined) throw new UsageError('Give --export or --verify, not both.')
+  if (all !== undefined && narrowing !== undefined) {
+    throw new UsageError(`${all} is about all of it: ${narrowing} would leave rows out.`)
+  }
+  const target = await findTarget(input, context, notice)
+  if (!target?.edge) {
+    notice('No Signalbox runs here: the history is kept by the one that runs. Name it with --url.')
+    return FAILED
+  }
+  const { edge } = target
+  try {
+    if (exports) return await printExport(edge, (text) => io.out(text))
+    if (file !== undefined) {
+      const { text } = await readPlain(resolve(cwd, file)).catch((error: unknown) => {
+        throw new UsageError(`${file} cannot be read (${String(error)}).`)
+      })
+      const found = await verify(text, edge)
+      for (const row of found.marked) io.out(`${textOf(row)}\n`)
+      io.out(`${found.fault ?? found.whole}\n`)
+      return found.fault === undefined ? 0 : FAILED
+    }
+    const { task, actor, since } = input.options
+    const query = {
+      ...(task !== undefined && { task }),
+      ...(actor !== undefined && { actor }),
+      since: timeOf(since),
+    }
+    const rows: ActivityRow[] = []
+    for await (const { activity } of pagesOf(edge, query)) {
+      if (json) rows.push(...activity)
+      else for (const row of activity) io.out(`${textOf(row)}\n`)
+    }
+    if (json) io.out(`${jsonText({ board: target.board, activity: rows })}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof BoardError)) throw error
+    notice(error.message)
+    return FAILED
+  }
+}
+
+/** A duration counts back from now. */
+function timeOf(text: string): string {
+  const ms = durationMs(text)
+  return ms === undefined ? text : new Date(Date.now() - ms).toISOString()
+}
+
+async function printExport(edge: BoardAtEdge, out: (text: string) => void): Promise<number> {
+  const rows: ActivityRow[] = []
+  let before = ''
+  for await (const { activity, previous } of pagesOf(edge)) {
+    rows.push(...activity)
+    before = previous ?? before
+  }
+  rows.reverse()
+  for (const row of rows) out(`${lineOf(row)}\n`)
+  out(`${JSON.stringify(trailerOf(rows, before))}\n`)
+  return 0
+}
+
+function textOf({ at, kind, task, title, actor, tree, changes, summary, ...row }: ActivityRow) {
+  const { closed: _, health: __, ...shown } = changes ?? {}
+  const fields = Object.entries(shown).map(([name, [from, to]]) => {
+    return `${name} ${valueText(from)} → ${valueText(to)}`
+  })
+  const parts = [
+    at,
+    (row.marks ?? []).map((mark) => `[${mark}]`).join(' '),
+    kind,
+    task,
+    title,
+    fields.join(', '),
+    actor === undefined ? undefined : `by ${actor}`,
+    tree === undefined ? undefined : `in ${tree}`,
+    row.by === 'switch' ? 'by a switch of the main tree' : undefined,
+    summary,
+  ]
+  const given = parts.filter((part) => part !== undefined && part !== '')
+  return given.map((part) => printable(String(part))).join('  ')
+}
+
+const valueText = (value: unknown): string =>
+  value === null || value === undefined ? '–' : [value].flat().join(', ') || '–'
