@@ -1,4 +1,4 @@
-// What happened on a board, as the running Signalbox has it; and whether an export of that is whole.
+// What happened on a board, as the running Signalbox has it, and whether an export is whole.
 
 import { resolve } from 'node:path'
 import type { ActivityRow } from '../../libraries/api/types.ts'

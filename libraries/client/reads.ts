@@ -57,7 +57,7 @@ export class Reads {
   }
 
   /** The value now, as it is asked for. Rejects with a BoardError. */
-  async once<Value>(route: string, query: RequestOptions['query']): Promise<Value> {
+  async once<Value>(route: string, query: NonNullable<RequestOptions['query']>): Promise<Value> {
     const controller = new AbortController()
     this.#controllers.add(controller)
     try {

@@ -54,8 +54,8 @@ export class BoardTrees {
   }
 
   /**
-   * `onChange` is called when there are other trees, `onMove` when the leading one's `HEAD` may have
-   * moved. Resolves when the first are known.
+   * `onChange` is called when there are other trees, `onMove` when the leading one may have moved
+   * to another commit. Resolves when the first are known.
    */
   async start(onChange: () => void, onMove: () => void = () => undefined): Promise<void> {
     const { repositories, store, dir, log } = this.#deps

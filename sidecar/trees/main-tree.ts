@@ -1,5 +1,5 @@
-// Where git has the tree that leads, for the history of its boards. git is asked only after a `HEAD`
-// has moved.
+// Where git has the tree that leads, for the history of its boards. git is asked only after it has
+// moved.
 
 import type { MainTree } from '../../worker/board/wire.ts'
 import type { CheckedOut } from './git.ts'

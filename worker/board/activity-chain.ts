@@ -10,7 +10,7 @@ export const NO_HASH = '0'.repeat(64)
 export const hashAfter = (previous: string, json: string): string =>
   sha256Sync(`${previous}\n${json}`)
 
-/** What an export ends with. `previous` and `head`: the hash before its rows, and the last one's. */
+/** What an export ends with. `previous` and `head`: the hashes before its rows, and after. */
 export interface Trailer {
   count: number
   first: number

@@ -42,6 +42,8 @@ async function open() {
     log: async () => [],
     committed: async () => undefined,
     head: () => '',
+    checkedOut: async () => undefined,
+    goesOn: async () => undefined,
     trees: () => trees,
     catchUp: async () => undefined,
     follow(onLook) {

@@ -113,10 +113,9 @@ describe('what a script does that nobody asked for', () => {
     const deletes: Key[] = ['task:A-1', 'task:A-2', 'task:A-3']
     board.change([...ticked, rewritten], { deletes })
     const nineRows = (await board.rows()).slice(0, 9)
-    expect(nineRows.map(({ kind }) => kind).toSorted()).toEqual([
-      ...['deleted', 'deleted', 'deleted'],
-      ...['status', 'status', 'status', 'status', 'status', 'title'],
-    ])
+    const counts = Map.groupBy(nineRows, ({ kind }) => kind)
+    const counted = [...counts].map(([kind, { length }]) => `${length} ${kind}`)
+    expect(new Set(counted)).toEqual(new Set(['1 title', '3 deleted', '5 status']))
     const unclaimed = [4, 5, 6, 7, 8].map((n) => `A-${n} unclaimed`)
     expect(await board.marked()).toEqual(unclaimed)
 
