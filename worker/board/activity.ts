@@ -8,10 +8,12 @@ import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { isFinished, isValid } from './claim-ends.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
+import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
-import { type Before, goneNews, newsOf, toldOf } from './task-news.ts'
+import { type Before, goneNews, newsOf, reviewNews, shortText, toldOf } from './task-news.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, MainTree, Task } from './wire.ts'
+import { isInReview } from './words.ts'
 
 /** So often the head of the chain is a line of the log: with it an export can be compared. */
 const HEAD_LINE_MS = 3_600_000
@@ -91,16 +93,30 @@ export class Activity {
     const entries: Entry[] = []
     for (const [id, { before, task }] of changes) {
       const known = told.get(id)
-      if (!task && !known) continue
+      if (first === 'first' || (!task && !known)) continue
       const news = task ? newsOf(known, before, task, isClosed) : known && goneNews(known, isClosed)
-      if (!news || first === 'first') continue
-      const [wasClosed, isNowClosed] = news.changes?.closed ?? []
-      const actor = actorOf(id, wasClosed === false && isNowClosed === true)
-      const { kind, ...rest } = news
-      entries.push({ kind, task: id, ...rest, ...(actor !== undefined && { actor }), ...extra })
+      // A branch that is checked out is not merged.
+      const isOfReview = before && task && !state.isSwitching
+      const review = isOfReview ? reviewNews(before, task, isClosed) : undefined
+      for (const one of [news, review]) {
+        if (!one) continue
+        const { kind, ...rest } = one
+        const [wasClosed, isNowClosed] = news?.changes?.closed ?? []
+        const isClosing = one === review || (wasClosed === false && isNowClosed === true)
+        const actor = actorOf(id, isClosing)
+        entries.push({ kind, task: id, ...rest, ...(actor !== undefined && { actor }), ...extra })
+      }
     }
     this.add(entries, state, now)
     this.#remember(changes, told)
+  }
+
+  /** A claim was released as done. Undefined: its task waits for a review already, or is closed. */
+  reviewOf(task: StoredTask | undefined, done: Required<Task>['done']): Entry | undefined {
+    const isClosed = this.#isClosed()
+    if (!task || isInReview(task, isClosed)) return undefined
+    if (!isInReview({ ...task, done }, isClosed)) return undefined
+    return { kind: 'review', task: task.id, title: shortText(task.title), actor: done.by }
   }
 
   /** A publication is whole. */

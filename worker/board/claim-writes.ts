@@ -67,12 +67,17 @@ export class ClaimWrites {
     const news = claimNews(this.#claims.byGeneration(told.generation), told, now)
     const isProgress = news.some(({ kind }) => kind === 'progress')
     const claim = isProgress ? { ...told, progressAt: now } : told
+    const overlay = overlayOf(claim)
+    if (news.some(({ kind }) => kind === 'released') && overlay && 'done' in overlay) {
+      const review = this.#activity.reviewOf(this.#board.stored(claim.task), overlay.done)
+      if (review) news.push(review)
+    }
     this.#activity.add(news, state, now)
     const session = sessionOf(claim)
     const seq = this.#board.head() + 1
     this.#claims.put(claim, session, seq)
     // Over a task that another claim holds lies that one.
-    if (!claim.end?.isTaken) this.#board.layOver(claim.task, overlayOf(claim), seq)
+    if (!claim.end?.isTaken) this.#board.layOver(claim.task, overlay, seq)
     state.tasksRev++
     state.sessionsRev++
     const message = { type: 'session-changed', session: session.id } as const

@@ -7,7 +7,10 @@ import type { ClaimStore } from './claim-store-sqlite.ts'
 import { messageFrame } from './sse.ts'
 
 /** As `RepositoryHandle.settings` answers; `frames` as after a publication. */
-export type SettingsOutcome = { frames: string[] } & ({ ok: true; settings: BoardSettings } | { ok: false })
+export type SettingsOutcome = { frames: string[] } & (
+  | { ok: true; settings: BoardSettings }
+  | { ok: false }
+)
 
 export class Settings {
   readonly #board: BoardStore

@@ -4,6 +4,7 @@ import type { Changes, Entry } from './activity-rows.ts'
 import type { Told } from './activity-sqlite.ts'
 import type { LightTask } from './columns-sqlite.ts'
 import type { Task } from './wire.ts'
+import { isInReview } from './words.ts'
 
 /** A task as it is stored until now. */
 export type Before = LightTask & Pick<Task, 'checks'>
@@ -56,6 +57,24 @@ export function newsOf(
     (name) => changes[name],
   )
   return kind && { kind, title, ...where, changes }
+}
+
+/** A worktree has finished it, or the main tree has what one had finished. */
+export function reviewNews(
+  before: Before,
+  task: Task,
+  isClosed: (status: string) => boolean,
+): Pick<News, 'kind' | 'title' | 'tree'> | undefined {
+  if (!before.done && !before.trees && !task.trees) return undefined
+  const { done } = before
+  const was = isInReview(before, isClosed)
+  const is = isInReview({ ...task, ...(done && { done }) }, isClosed)
+  const isMerged = was && task.inMain !== false && isClosed(task.status)
+  if (!isMerged && (was || !is)) return undefined
+  const { trees = [] } = isMerged ? before : task
+  const tree = trees.find(({ status }) => status !== undefined && isClosed(status))?.tree
+  const kind = isMerged ? 'merged' : 'review'
+  return { kind, title: shortText(task.title), ...(tree !== undefined && { tree }) }
 }
 
 /** Of a task that is not there any more. */

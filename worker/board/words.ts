@@ -93,6 +93,10 @@ function workSaid({ executionState }: Seeable): Seen | undefined {
 const stalledAt = (work: Work): number =>
   work.claim ? timeOf(work.claim.expiresAt) : activeAtOf(work)
 
+/** Whether somebody has to look at it, also while it is worked on. */
+export const isInReview = (task: Seeable, isClosed: Facts['isClosed']): boolean =>
+  reviewOf(task, isClosed) !== undefined
+
 /** What a person has to look at before it is merged; what the main tree deleted, nobody has to. */
 function reviewOf(task: Seeable, isClosed: Facts['isClosed']): Seen | undefined {
   const { done, trees = [], deletedInMain } = task

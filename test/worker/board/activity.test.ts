@@ -269,6 +269,50 @@ describe('what only linked worktrees have', () => {
   })
 })
 
+describe('a review', () => {
+  const doneIn = (tree: string) => [{ tree, dir: `/${tree}`, status: 'done' }]
+  it('begins when a worktree closes a task, and ends when the main tree has that', async () => {
+    const [one] = open(1)
+    if (!one) throw new Error('too few')
+    const board = published(one)
+    const hash = board.claim('A-1')
+    const apart = following(one, { trees: doneIn('feat') })
+    board.change([apart])
+    board.claims.release({ hash, outcome: 'done', summary: 'Baked.' }, board.now)
+    board.change([following(apart, { labels: ['x'] })])
+    board.change([closed(one)])
+    board.now += DAY
+    const rows = (await board.rows({ task: 'A-1' })).toReversed()
+    expect(rows.map(({ kind, actor, tree, marks }) => [kind, actor, tree, marks])).toEqual([
+      ['claimed', 'ada', undefined, undefined],
+      ['review', 'ada', 'feat', undefined],
+      ['released', 'ada', undefined, undefined],
+      ['status', 'ada', undefined, undefined],
+      ['merged', 'ada', 'feat', undefined],
+    ])
+  })
+
+  it('begins where a claim was released as done, and no worktree says so', async () => {
+    const [one] = open(1)
+    if (!one) throw new Error('too few')
+    const board = published(one)
+    board.claims.release({ hash: board.claim('A-1'), outcome: 'done' }, board.now)
+    board.change([closed(one)])
+    const kinds = (await board.rows({ actor: 'ada' })).toReversed().map(({ kind }) => kind)
+    expect(kinds).toEqual(['claimed', 'released', 'review', 'status', 'merged'])
+  })
+
+  it('is not over where that branch is checked out in the main tree', async () => {
+    const [one] = open(1)
+    if (!one) throw new Error('too few')
+    const board = published(following(one, { trees: doneIn('feat') }))
+    board.change([], { main: { head: 'a'.repeat(40), branch: 'main' } })
+    const main = { head: 'b'.repeat(40), branch: 'feat', switched: true } as const
+    board.change([closed(one)], { main })
+    expect(await board.rows({ kind: 'merged' })).toEqual([])
+  })
+})
+
 describe('what is kept', () => {
   it('is of 90 days, with the hash before the first row', async () => {
     const board = published(...open(1))
