@@ -5,6 +5,7 @@ export type Line = Record<string, unknown> & { kind: string }
 
 const money = (amount: number) => ({ amount, currency: 'IQD' })
 const tasks = (versions: Record<string, number | null>) => ({ tasks: versions })
+const withStatuses = (statuses: Record<string, string | null>) => ({ statuses })
 const EPOCH = '0a1b2c3d4e5f'
 const id = (n: number): string => `${EPOCH}-${n}`
 
@@ -29,7 +30,11 @@ const message = (client: string, n: number, data: object): Line => ({
 const opening = (client: string): Line[] => [
   { kind: 'connect', client },
   { kind: 'cursor', client, id: id(1) },
-  read(client, 1, { isWhole: true, ...tasks({ 'T-1': 1, 'T-2': 2 }) }),
+  read(client, 1, {
+    isWhole: true,
+    ...tasks({ 'T-1': 1, 'T-2': 2 }),
+    ...withStatuses({ 'T-1': 'open', 'T-2': 'open' }),
+  }),
   read(client, 1, { isWhole: true, sessions: { ses_1: 3 } }),
 ]
 
@@ -38,9 +43,9 @@ const board: Line[] = [
   ...opening('c2'),
   { kind: 'write', task: 'T-1', version: 4, how: 'save' },
   message('c1', 2, taskChanged('T-1')),
-  read('c1', 2, tasks({ 'T-1': 4 })),
+  read('c1', 2, { ...tasks({ 'T-1': 4 }), ...withStatuses({ 'T-1': 'doing' }) }),
   message('c2', 2, taskChanged('T-1')),
-  read('c2', 2, tasks({ 'T-1': 4 })),
+  read('c2', 2, { ...tasks({ 'T-1': 4 }), ...withStatuses({ 'T-1': 'doing' }) }),
   { kind: 'disconnect', client: 'c2' },
   { kind: 'write', task: 'T-2', version: null, how: 'delete' },
   message('c1', 3, taskChanged('T-2')),
@@ -52,6 +57,7 @@ const board: Line[] = [
     status: 404,
     isWhole: false,
     ...tasks({ 'T-2': null }),
+    ...withStatuses({ 'T-2': null }),
   },
   // Not modified: what the client had kept of the list.
   read('c1', 3, { status: 304, isWhole: true, sessions: { ses_1: 3 } }),
@@ -269,6 +275,18 @@ const trees: Line[] = [
   row({}),
 ]
 
+const told = (task: string, status: (string | null)[]): Line => ({
+  kind: 'activity',
+  row: { kind: 'status', task, changes: { status } },
+})
+/** What nobody saw is in it as well. */
+const activity: Line[] = [
+  { kind: 'activity', row: { kind: 'published' } },
+  told('T-1', ['open', 'review']),
+  told('T-1', ['review', 'doing']),
+  told('T-2', ['open', null]),
+]
+
 export function goodHistory(): Line[] {
   const payments = PAYMENTS.flatMap(linesOf)
   const stored = payments.filter(({ kind }) => kind === 'stored')
@@ -279,6 +297,7 @@ export function goodHistory(): Line[] {
     ...trees,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...payments,
+    ...activity,
     { kind: 'jump', days: 200 },
     ...stored.map((line): Line => ({ ...line, kind: 'later' })),
     { kind: 'rest' },

@@ -93,6 +93,8 @@ interface Kinds {
     /** After a 304, what the client had kept. Missing where there was no answer. */
     tasks?: Versions
     sessions?: Versions
+    /** By id, of tasks that can be read. Null: the main tree has none. */
+    statuses?: Record<string, string | null>
   }
   /** Asked for `tookMs` before the line. */
   charge: { order: string; gateway: string; key?: string; repeat?: boolean; tookMs: number } & {
@@ -129,6 +131,10 @@ interface Kinds {
   movement: { movement: { kind: string; transactionId: string; amountMinor: number } }
   event: { event: { eventId: string; outcome: string } & Partial<Record<EventIds, string>> }
   alert: { alert: Alert }
+  /** The history of the board, the oldest row first. */
+  activity: {
+    row: { task?: string; tree?: string; changes?: { status?: (string | null)[] } }
+  }
   /** Always the last line. */
   rest: object
 }
@@ -138,7 +144,7 @@ export type Kind = keyof Kinds
 type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
 export type Line<K extends Kind = Kind> = Lines[K]
 
-/** Which promise was broken (a to j), and the line that shows it. */
+/** Which promise was broken (a to k), and the line that shows it. */
 export const finding = (check: string, line: number, what: string) => ({ check, line, what })
 export type Finding = ReturnType<typeof finding>
 

@@ -188,8 +188,10 @@ export class BoardClient {
   }
 }
 
-type Seen = Partial<Record<'tasks' | 'sessions', Record<string, number | null>>>
-type Task = { id: string; title: string }
+type Seen = Partial<Record<'tasks' | 'sessions', Record<string, number | null>>> & {
+  statuses?: Record<string, string | null>
+}
+type Task = { id: string; title: string; status: string; inMain?: false; invalid?: string }
 type Session = { id: string; summary?: string; claim?: object }
 type Body = { tasks?: Task[]; sessions?: Session[]; code?: string } & Partial<Task>
 
@@ -198,7 +200,7 @@ const versionOf = (text = ''): number => Number(text.slice(1))
 function seenIn(route: string, status: number, body: Body): Seen {
   if (route === TASKS && status === 200) {
     const rows = body.tasks?.map(({ id, title }) => [id, versionOf(title)] as const) ?? []
-    return { tasks: Object.fromEntries(rows) }
+    return { tasks: Object.fromEntries(rows), statuses: statusesOf(body.tasks ?? []) }
   }
   if (route === SESSIONS && status === 200) {
     // A claim is in no file.
@@ -207,6 +209,17 @@ function seenIn(route: string, status: number, body: Body): Seen {
     return { sessions: Object.fromEntries(rows) }
   }
   const id = decodeURIComponent(route.slice(TASKS.length + 1))
-  if (status === 200) return { tasks: { [id]: versionOf(body.title) } }
-  return body.code === 'unknown_task' ? { tasks: { [id]: null } } : {}
+  if (status === 200) {
+    return { tasks: { [id]: versionOf(body.title) }, statuses: statusesOf([body as Task]) }
+  }
+  const gone = { [id]: null }
+  return body.code === 'unknown_task' ? { tasks: gone, statuses: gone } : {}
 }
+
+/** Of those that are not in a list nothing is known: they may be on the next page. */
+const statusesOf = (tasks: readonly Task[]): Record<string, string | null> =>
+  Object.fromEntries(
+    tasks.flatMap(({ id, status, inMain, invalid }) =>
+      invalid === undefined ? [[id, inMain === false ? null : status]] : [],
+    ),
+  )

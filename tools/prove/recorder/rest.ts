@@ -145,6 +145,7 @@ export async function writeDown(system: System, recorder: Recorder): Promise<voi
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
+  for (const row of await activity(system)) recorder.write({ kind: 'activity', row })
   for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
   }
@@ -191,6 +192,21 @@ async function all(system: System, path: string, name: string, filter = ''): Pro
     rows.push(...(page[name] as Json[]))
     if (page.cursor === undefined) return rows
     cursor = `&cursor=${String(page.cursor)}`
+  }
+}
+
+/** The history of the board, the oldest row first. */
+async function activity({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
+  const rows: Json[] = []
+  const headers = { authorization: `Bearer ${tokens.board}` }
+  for (let before = ''; ; ) {
+    const url = `${edgeUrl}/api/activity?path=${encodeURIComponent(repo)}&limit=1000${before}`
+    const answer = await fetch(url, { headers })
+    if (!answer.ok) throw new Error(`activity: ${answer.status} ${await answer.text()}`)
+    const page = (await answer.json()) as { activity: Json[]; next?: number }
+    rows.push(...page.activity)
+    if (page.next === undefined) return rows.toReversed()
+    before = `&before=${page.next}`
   }
 }
 
