@@ -56,6 +56,18 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'prints what happened on a board, exports it, or verifies an export',
     load: () => import('./commands/history.ts'),
   },
+  claims: {
+    summary: 'shows who holds what on a board, since when, where, and what was said last',
+    load: () => import('./commands/claims.ts'),
+  },
+  pause: {
+    summary: 'hands nothing out of a board until resume, or only to so many agents',
+    load: () => import('./commands/pause.ts'),
+  },
+  resume: {
+    summary: 'ends the pause of a board',
+    load: () => import('./commands/resume.ts'),
+  },
   deploy: {
     summary: 'makes an edge on Cloudflare, or brings it to this version',
     load: () => import('./commands/deploy.ts'),

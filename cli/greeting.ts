@@ -116,6 +116,8 @@ Watch the ${another ? 'first board' : 'board'} in another terminal:
   curl -N -H "Authorization: Bearer ${tokenOf('board')}" ${local.url}/api/events
 
 ${changeOf(board.dir, greeting)}
+
+Who holds which task: signalbox claims
 ${another ? anotherOf(another) : ''}`
   // A real one must not be charged for a try.
   const payable = gateways.find((it) => it.driver === 'redirect' && it.mode === 'simulated')

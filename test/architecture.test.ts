@@ -206,7 +206,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(activity-chain|wire|next-task|free-tasks|parts)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|words|activity-chain)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

@@ -84,6 +84,7 @@ describe('the code', () => {
     expect(openers.toSorted()).toEqual([
       // What the kernel says.
       'cli/claim/agent-process.ts',
+      'cli/claim/signs.ts',
       // What a person has named, and may mean a pipe.
       'cli/commands/payments/reconcile.ts',
       // Of the package itself.

@@ -138,7 +138,8 @@ export function byPs(line: string | undefined): Seen | undefined {
   }
 }
 
-function printed(program: string, args: string[]): string | undefined {
+/** Undefined: it cannot be run, or fails. */
+export function printed(program: string, args: string[]): string | undefined {
   try {
     return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   } catch {

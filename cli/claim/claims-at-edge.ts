@@ -1,6 +1,18 @@
 // The claims of a board at its edge, over HTTP.
 
-import type { Claimed, ClaimRequest, HeldClaim, Problem, Task } from '../../libraries/api/types.ts'
+import type {
+  BoardSettings,
+  BoardSettingsChange,
+  BoardStatus,
+  Claimed,
+  ClaimRenewal,
+  ClaimRequest,
+  HeldClaim,
+  Problem,
+  Sessions,
+  Task,
+  Tasks,
+} from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import type { Release } from './kept-claims.ts'
@@ -40,8 +52,9 @@ export type ClaimsAtEdge = ReturnType<typeof claimsAt>
 
 export function claimsAt({ url, path = '', token }: BoardAtEdge) {
   /** Sent again after a failure: it is answered the same. Throws ClaimRefused, BoardError. */
-  async function ask<Answer>(route: string, body?: object): Promise<Answer> {
-    const target = `${url}/api${route}?path=${encodeURIComponent(path)}`
+  async function ask<Answer>(route: string, body?: object, method = 'POST'): Promise<Answer> {
+    const mark = route.includes('?') ? '&' : '?'
+    const target = `${url}/api${route}${mark}path=${encodeURIComponent(path)}`
     for (let tries = 1; ; tries++) {
       try {
         const response = await fetch(target, {
@@ -49,7 +62,7 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
             authorization: `Bearer ${await token()}`,
             'content-type': 'application/json',
           },
-          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+          ...(body && { method, body: JSON.stringify(body) }),
           // It would carry the claim's secret along.
           redirect: 'manual',
           signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
@@ -70,9 +83,21 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
   return {
     claim: (asked: Partial<ClaimRequest> & { claim: string; actor: string }) =>
       ask<Claimed>('/claims', asked),
-    renew: (asked: { claim: string; ttlMs?: number; progress?: string }) =>
-      ask<HeldClaim>('/claims/renew', asked),
+    renew: (asked: ClaimRenewal) => ask<HeldClaim>('/claims/renew', asked),
     release: (asked: { claim: string } & Release) => ask<HeldClaim>('/claims/release', asked),
+    /** Changes what is named. */
+    set: (change: BoardSettingsChange) => ask<BoardSettings>('/board-settings', change, 'PUT'),
+    /** Sessions that have not ended, and their tasks. `now` in ms. */
+    async overview() {
+      const [{ silentAfterMs, now }, ...found] = await Promise.all([
+        ask<BoardStatus>('/status'),
+        ...['active', 'stalled'].map((it) => ask<Sessions>(`/sessions?health=${it}`)),
+        ...['work', 'stalled'].map((it) => ask<Tasks>(`/tasks?work=${it}`)),
+      ])
+      const sessions = found.flatMap((it) => ('sessions' in it ? it.sessions : []))
+      const tasks = found.flatMap((it) => ('tasks' in it ? it.tasks : []))
+      return { sessions, tasks, silentAfterMs, now: Date.parse(now) }
+    },
     /** Whether the task is closed in this linked worktree, else in the main one. */
     async isClosed(id: string, tree: string | undefined): Promise<boolean> {
       const row = await ask<Task>(`/tasks/${encodeURIComponent(id)}`)

@@ -29,6 +29,8 @@ const KEPT = z.object({
   ttlMs: z.number(),
   /** The linked worktree in which it was made. */
   tree: z.string().exactOptional(),
+  /** The own git folder of the tree in which it was made, linked or not. */
+  gitFolder: z.string().exactOptional(),
   /** Who works: when it is gone, so is the claim. Absent: the lease alone decides. */
   process: z
     .object({ pid: z.int(), startedAt: z.string(), boot: z.string(), namespace: z.string() })
@@ -50,7 +52,7 @@ function claimsFolder(env: Environment): string {
 }
 
 /** An actor may hold several, so each has a file of its own: a refusal of one loses no other. */
-const fileOf = (env: Environment, { claim }: Pick<KeptClaim, 'claim'>): string =>
+export const fileOf = (env: Environment, { claim }: Pick<KeptClaim, 'claim'>): string =>
   join(claimsFolder(env), `${createHash('sha256').update(claim).digest('hex').slice(0, 32)}.json`)
 
 /** For its owner alone: with the secret, anybody can end the claim. */

@@ -13,16 +13,18 @@ import { findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { type Context, type Environment, type Input, noticeTo, UsageError } from '../context.ts'
-import { FAILED, NOT_OURS } from '../exit-codes.ts'
+import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { OWN_CLAIM } from '../settings.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
-import { findTarget, TARGET } from '../wait/target.ts'
+import { findTarget, TARGET, type TargetOptions } from '../wait/target.ts'
 import { type AgentProcess, agentAbove, identify, isSame } from './agent-process.ts'
 import { ClaimRefused } from './claims-at-edge.ts'
 import { type KeptClaim, keptClaims } from './kept-claims.ts'
 
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
+/** What whoever leads does not allow now, and may later. */
+export const LIMITED = ['paused', 'parent_taken', 'board_full']
 
 /** The options of every command about claims. */
 export const CLAIMING = [
@@ -58,6 +60,8 @@ export interface Claimant {
   tree: string | undefined
   /** The branch of that tree, else of the main one. */
   branch: string | undefined
+  /** Its own git folder. */
+  gitFolder: string | undefined
   /** Where that is asked, in the main tree; the data folder, if that was named. */
   here: string
   data: string | undefined
@@ -88,6 +92,7 @@ export async function claimantOf(
     agent,
     tree: name,
     branch: git && branchIn(git.gitFolder),
+    gitFolder: git?.gitFolder,
     // Of a stray worktree nobody knows: a board elsewhere needs none.
     here: await leadingFolder(cwd).catch(() => cwd),
     data: data && (await realpath(data).catch(() => data)),
@@ -198,28 +203,40 @@ export function isPlaced(claimant: Claimant, io: Context['io']): claimant is Pla
   return place !== undefined
 }
 
-/** What a command prints, and how it ends. */
-export interface Answered {
-  line: object
-  code?: number
+/** The board that is meant, where it runs. Undefined: nowhere; a sentence has said so. */
+export async function runningBoard(
+  input: Input<TargetOptions>,
+  context: Context,
+): Promise<{ board: string; edge: BoardAtEdge } | undefined> {
+  const notice = noticeTo(context.io)
+  const target = await findTarget(input, context, notice)
+  if (target?.edge)
+    return { board: target.board, edge: { ...target.edge, path: target.edge.path ?? target.board } }
+  if (target) notice(`No Signalbox runs for ${target.board}: start it, or use --url.`)
+  else notice(noBoardIn(context.cwd, 'above or below').message)
+  return undefined
 }
+
+/** What a command prints, and how it ends. */
+export type Answered = ({ line: object } | { text: string }) & { code?: number }
 
 /** Prints what it answers, and turns what the edge refuses into an exit code and a sentence. */
 export async function told(
   io: Context['io'],
-  { board }: Pick<Claimant, 'board'>,
+  { board }: { board: string },
   ask: () => Promise<Answered>,
 ): Promise<number> {
   const notice = noticeTo(io)
   try {
-    const { line, code = 0 } = await ask()
-    io.out(`${jsonText(line)}\n`)
-    return code
+    const answer = await ask()
+    io.out('line' in answer ? `${jsonText(answer.line)}\n` : answer.text)
+    return answer.code ?? 0
   } catch (error) {
     if (error instanceof ClaimRefused) {
       const { problem } = error
       io.out(`${jsonText({ type: problem.code, ...problem, board })}\n`)
       notice(problem.error)
+      if (LIMITED.includes(problem.code)) return TIMED_OUT
       return TAKEN.includes(problem.code) ? NOT_OURS : FAILED
     }
     if (!(error instanceof BoardError)) throw error

@@ -11,8 +11,9 @@ import { NOT_OURS } from '../exit-codes.ts'
 import { claimsAt, isCode } from './claims-at-edge.ts'
 import { giveBack } from './give-back.ts'
 import { forgetClaim, keptClaims } from './kept-claims.ts'
+import { Signs } from './signs.ts'
 import type { Taken } from './take-task.ts'
-import { OVER, SHARE } from './watch-claims.ts'
+import { OVER, renewAfter } from './watch-claims.ts'
 
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 /** Of those that ask a process to end. */
@@ -86,11 +87,16 @@ export async function runCommand([program = '', ...args]: readonly string[], run
 
   /** Renews until it has ended. Resolves with whether the claim was lost. */
   async function hold(): Promise<boolean> {
+    const signs = new Signs()
+    const worker = { claim, pid: child.pid ?? process.pid, gitFolder: claimant.gitFolder }
     for (;;) {
-      const isOver = await sleep(ttlMs / SHARE, false, { signal: over.signal }).catch(() => true)
+      const isOver = await sleep(renewAfter(ttlMs), false, { signal: over.signal }).catch(
+        () => true,
+      )
       if (isOver) return false
       try {
-        const { end, returning } = await claims.renew({ claim })
+        const sign = await signs.last(worker, Date.now())
+        const { end, returning } = await claims.renew({ claim, ...sign })
         // What else has ended it is the work of the command.
         if (end?.outcome !== 'deleted' || returning) continue
       } catch (error) {

@@ -9,7 +9,7 @@ import type { Environment } from '../context.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
 import { ClaimRefused, claimsAt, isAway, isCode } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
-import type { Claimant, Place, Placed } from './own-claim.ts'
+import { type Claimant, LIMITED, type Place, type Placed } from './own-claim.ts'
 import { endKept } from './watch-claims.ts'
 
 export const TTL_MS = 600_000
@@ -27,7 +27,7 @@ export type Given = Claimed & { claim: string }
 /** Throws ClaimRefused, or NothingFree. */
 export async function takeTask(
   { ttl, ...wanted }: Wanted,
-  { actor, agent, tree, branch, place }: Placed,
+  { actor, agent, tree, branch, gitFolder, place }: Placed,
   env: Environment,
 ): Promise<Given> {
   const { at, edge } = place
@@ -50,7 +50,11 @@ export async function takeTask(
     if (kept.release) await endKept(env, claims, kept, kept.release)
   }
   const own = wanted.max === undefined ? mine.find(({ release }) => !release) : undefined
-  const held = { ...(tree !== undefined && { tree }), ...(agent && { process: agent }) }
+  const held = {
+    ...(tree !== undefined && { tree }),
+    ...(gitFolder !== undefined && { gitFolder }),
+    ...(agent && { process: agent }),
+  }
   try {
     if (own?.task) {
       const again = await ask({ ...own, ...held, ttlMs: ttl ?? own.ttlMs }).catch(isLost)
@@ -94,8 +98,8 @@ function isLost(error: unknown): undefined {
 
 /** What was released as done, and is still open, is free after some time without a message. */
 const ASK_AGAIN_MS = 60_000
-/** What a change of the board, or the end of another claim, may make free. */
-const MAY_PASS = ['claimed', 'not_ready']
+/** What a change of the board or its settings, or the end of another claim, may make free. */
+const MAY_PASS = ['claimed', 'not_ready', ...LIMITED]
 /** How often a Signalbox is looked for that does not run. */
 const LOOK_MS = 1_000
 

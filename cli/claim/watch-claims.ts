@@ -6,13 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../context.ts'
 import { stateOf } from './agent-process.ts'
 import { type ClaimsAtEdge, claimsAt, isCode } from './claims-at-edge.ts'
-import { forgetClaim, type KeptClaim, keptClaims, type Release } from './kept-claims.ts'
+import { fileOf, forgetClaim, type KeptClaim, keptClaims, type Release } from './kept-claims.ts'
+import { Signs } from './signs.ts'
 
 const LOOK_MS = 2_000
 /** It is another's, or of an edge that has lost it. */
 export const OVER = ['claim_lost', 'unknown_claim']
 /** A claim is renewed when a third of its time is over. */
-export const SHARE = 3
+const SHARE = 3
+/** Also for a lease of a day, since a renewal says that somebody works. */
+const SIGN_MS = 300_000
+
+export const renewAfter = (ttlMs: number): number => Math.min(ttlMs / SHARE, SIGN_MS)
 
 export interface ClaimWatch {
   env: Environment
@@ -31,6 +36,7 @@ export async function watchClaims({ env, at, url, token, signal }: ClaimWatch): 
   const renewed = new Map<string, number>()
   /** Those whose process was gone at the last look. */
   const gone = new Set<string>()
+  const signs = new Signs()
   while (!signal.aborted) {
     const kept = await keptClaims(env).catch((): KeptClaim[] => [])
     const ours = kept.filter((claim) => at.includes(claim.at))
@@ -39,7 +45,7 @@ export async function watchClaims({ env, at, url, token, signal }: ClaimWatch): 
   }
 
   async function lookAfter(kept: KeptClaim): Promise<void> {
-    const { claim, board, ttlMs, process: agent, release } = kept
+    const { claim, board, ttlMs, gitFolder, process: agent, release } = kept
     const claims = claimsAt({ url, path: board, token })
     if (release) return await endKept(env, claims, kept, release)
     if (!agent) return
@@ -54,9 +60,11 @@ export async function watchClaims({ env, at, url, token, signal }: ClaimWatch): 
     }
     const now = performance.now()
     const last = renewed.get(claim)
-    if (last !== undefined && now - last < ttlMs / SHARE) return
+    if (last !== undefined && now - last < renewAfter(ttlMs)) return
     try {
-      const { end, returning } = await claims.renew({ claim })
+      const worker = { claim, pid: agent.pid, gitFolder, file: fileOf(env, kept) }
+      const sign = await signs.last(worker, Date.now())
+      const { end, returning } = await claims.renew({ claim, ...sign })
       renewed.set(claim, end && !returning ? Number.POSITIVE_INFINITY : now)
     } catch (error) {
       // The file stays: the next command of its agent finds out by it that it has ended.

@@ -24,7 +24,8 @@ async function run(input: Input<OptionsOf<typeof HELD>>, context: Context): Prom
   const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
   return await told(context.io, claimant, async () => {
-    const answer = await claimsAt(claimant.place.edge).renew({ claim: own.claim })
+    const activeAt = new Date().toISOString()
+    const answer = await claimsAt(claimant.place.edge).renew({ claim: own.claim, activeAt })
     const { type, code } = standingOf(answer, 'held')
     return { line: { type, ...answer }, code }
   })

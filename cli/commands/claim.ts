@@ -54,7 +54,8 @@ A running Signalbox of this user renews the claim while the process of --pid run
 after that has ended: by default the nearest agent above (claude, codex, opencode, gemini, aider,
 cursor-agent, and others); a shell loop says --pid $$. Else renew it before --ttl is over.
 
-Exit code 3: no task was free in the time of --wait. Exit code 4: it is somebody else's. It needs a
+Exit code 3: no task was free in the time of --wait, or, without --wait, whoever leads lets nobody
+begin now (paused, parent_taken, board_full). Exit code 4: it is somebody else's. It needs a
 running Signalbox: that of the project, or of --url with a token that has board:work. --wait waits
 for that, too.`,
   options: OPTIONS,

@@ -33,6 +33,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   return await told(context.io, claimant, async () => {
     const answer = await claimsAt(claimant.place.edge).renew({
       claim: own.claim,
+      activeAt: new Date().toISOString(),
       ...(ttlMs !== undefined && { ttlMs }),
       ...(progress !== undefined && { progress }),
     })

@@ -21,7 +21,7 @@ const CURSOR = /^[0-9a-z]{1,32}-[0-9a-f]{1,32}$/
 const OPTIONS = [
   ...TARGET,
   new Setting('--task <ID>', 'only this task'),
-  new Setting('--until <WHAT>', 'any, ready or status=X').or('any'),
+  new Setting('--until <WHAT>', 'any, ready, review or status=X').or('any'),
   new Setting('--since <ID>', 'the id of an earlier line'),
   new Setting('--timeout <TIME>', 'how long; the shells of agents are cut at ten minutes')
     .duration()
@@ -29,11 +29,12 @@ const OPTIONS = [
 ] as const
 
 export const command = define({
-  usage: '[--task ID] [--until any|ready|status=X] [--since ID] [options]',
+  usage: '[--task ID] [--until any|ready|review|status=X] [--since ID] [options]',
   description: `\
 Waits until it is so, and prints one line of JSON: id, type, task, status, title and board. What is
 so already ends it at once. any: a task changed, whatever of it; sessions and their heartbeats do
-not count. ready: the task, or one of the board, can be begun. status=X: it has this status. Without
+not count. ready: the task, or one of the board, can be begun. review: it is done in a worktree, or
+was released as done, and is open in the main tree. status=X: it has this status. Without
 a task in the line, several changed: read the board. The id of a line is where the next wait goes on
 with --since: it then also has what changed meanwhile, and nothing twice.
 
@@ -143,8 +144,8 @@ async function elsewhere(
 }
 
 function readUntil(text: string): Until {
-  if (text === 'any' || text === 'ready') return { kind: text }
+  if (text === 'any' || text === 'ready' || text === 'review') return { kind: text }
   const [, status] = /^status=(.*\S)/.exec(text) ?? []
   if (status !== undefined) return { kind: 'status', status }
-  throw new UsageError(`--until must be any, ready or status=X, not "${text}".`)
+  throw new UsageError(`--until must be any, ready, review or status=X, not "${text}".`)
 }

@@ -3,11 +3,13 @@
 import { EventEmitter, on } from 'node:events'
 import type { Config } from '../../worker/board/free-tasks.ts'
 import { nextOf } from '../../worker/board/next-task.ts'
+import { statusesOf } from '../../worker/board/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import { wordOf } from '../../worker/board/words.ts'
 import { type Changed, isNobodys, ReadyRows } from './ready-rows.ts'
 
 /** A text: the status to wait for. */
-export type Until = { kind: 'any' } | { kind: 'ready' } | { kind: 'status'; status: string }
+export type Until = { kind: 'any' | 'ready' | 'review' } | { kind: 'status'; status: string }
 
 /** Something that was read, and the place in the board's history that it certainly includes. */
 export interface Placed<Value> {
@@ -47,7 +49,7 @@ export interface Wait {
 
 export interface Outcome {
   id: string
-  type: 'task-changed' | 'tasks-changed' | 'ready' | 'status'
+  type: 'task-changed' | 'tasks-changed' | 'ready' | 'review' | 'status'
   task?: string | undefined
   row?: Task | undefined
 }
@@ -93,18 +95,20 @@ export async function waitFor(
 
   /** Also what was so before anything changed. */
   async function condition({ id, changed }: Step): Promise<Outcome | undefined> {
-    // The end of a session makes a task free, and changes none.
+    // The end of a session makes a task free, or one to review, and changes none.
     const isFreed = until.kind === 'ready' && task === undefined
-    if (!changed && !isFirst && !isFreed) return undefined
-    const type = until.kind === 'status' ? 'status' : 'ready'
+    if (!changed && !isFirst && !isFreed && until.kind !== 'review') return undefined
+    const type = until.kind === 'any' ? 'ready' : until.kind
+    const { config } = until.kind === 'review' ? await board.about() : {}
+    const isSo = (row: Task) => isWhat(row, until, config)
     if (task !== undefined) {
       const { id: seen, value: row } = await board.task(task)
-      return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
+      return row && isSo(row) ? { id: seen ?? id, type, task, row } : undefined
     }
     const after = await board.changedAfter(checked)
     const { found, next: row } = isFreed
       ? await readyAfter(after.value)
-      : withStatus(after.value.rows)
+      : nextAmong(after.value.rows.filter(isSo))
     // A chain of waits goes on behind all of them: to name one would hide the others.
     const isHidingSome = checked !== undefined && found.length > 1
     checked = after.id ?? id
@@ -121,8 +125,7 @@ export async function waitFor(
     return all.after(changed, (await board.about()).config)
   }
 
-  function withStatus(rows: readonly Task[]): { found: Task[]; next?: Task } {
-    const found = rows.filter((row) => isSo(row, until))
+  function nextAmong(found: Task[]): { found: Task[]; next?: Task } {
     const order = { config: undefined, isBusy: () => false }
     const next = nextOf(found.filter(isNobodys), order) ?? nextOf(found, order)
     return { found, ...(next && { next }) }
@@ -139,9 +142,13 @@ export async function waitFor(
 }
 
 /** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
-function isSo({ ready, status }: Task, until: Until): boolean {
-  if (until.kind !== 'status') return ready
-  return isSame(status, until.status)
+function isWhat(task: Task, until: Until, config: Config | undefined): boolean {
+  if (until.kind === 'status') return isSame(task.status, until.status)
+  if (until.kind !== 'review') return task.ready
+  const { isClosed } = statusesOf(config)
+  // That somebody works on it is in its row; how silently does not count.
+  const facts = { isClosed, isReady: false, now: 0, silentAfterMs: 0 }
+  return wordOf(task, [], facts)?.word === 'review'
 }
 
 const isSame = (one: string, other: string): boolean =>

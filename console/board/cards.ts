@@ -5,7 +5,7 @@ import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/ap
 import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
 import { type Statuses, statusesOf } from '../../worker/board/to-do.ts'
-import { type Moment, type Word, wordOf, workByTask } from '../../worker/board/words.ts'
+import { agentName, type Moment, type Word, wordOf, workByTask } from '../../worker/board/words.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
@@ -265,15 +265,6 @@ function workerText({ actor, tree, branch, live }: Session): string {
     at === undefined ? branch : branch === undefined || branch === at ? at : `${at} (${branch})`
   return [place, agentName(actor, at)].filter(Boolean).join(' · ')
 }
-
-/** Without the id of a process, and without the worktree that stands before it. */
-export function agentName(actor: string, tree?: string): string {
-  const name = actor.replace(PROCESS, '$1')
-  return tree !== undefined && name.endsWith(`/${tree}`) ? name.slice(0, -tree.length - 1) : name
-}
-
-/** As agents are called that nobody named: `root@vm:27080`, or `root@vm:27080/feat-x`. */
-const PROCESS = /^([^@\s]+@[^:\s]+):\d+(?=\/|$)/
 
 /** What a linked worktree made of a task, in a few words. */
 export function treeText({ tree, status = '', gone, invalid }: TreeMark, task: Task): string {

@@ -2,7 +2,8 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
-import { agentName, type CardData, type TreeMark } from './cards.ts'
+import { agentName } from '../../worker/board/words.ts'
+import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {
   /** Unique: of the tree, else of the branch; empty: the main tree. */

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
-import type { DataRecord } from '../../worker/board/wire.ts'
+import type { DataRecord, Session } from '../../worker/board/wire.ts'
 import { boardReport, publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -266,6 +266,25 @@ describe('a claim whose process is known', () => {
     agent.kill('SIGKILL')
     await expect.poll(health).toBe('canceled')
     expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-1' })
+  })
+
+  it('is active while it computes, and not while it only runs', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const busy = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
+    onTestFinished(() => void busy.kill('SIGKILL'))
+    await watched(repo)
+    for (const [actor, { pid }] of Object.entries({ ada: busy, bob: program() })) {
+      await command(repo, 'claim', '--actor', actor, '--pid', String(pid), '--ttl', '10s')
+    }
+    const activeMs = async (actor: string) => {
+      const { sessions } = await repo.json<{ sessions: Session[] }>('/sessions')
+      const { startedAt = '', activeAt = startedAt } =
+        sessions.find((it) => it.actor === actor) ?? {}
+      return Date.parse(activeAt) - Date.parse(startedAt)
+    }
+    await expect.poll(() => activeMs('ada'), { timeout: 30_000 }).toBeGreaterThan(3_000)
+    // What it has is of the command that claimed.
+    expect(await activeMs('bob')).toBeLessThan(2_000)
   })
 
   it('that has ended meanwhile is known to the agent: 0 where its task was closed, 4 where lost', async () => {

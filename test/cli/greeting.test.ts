@@ -46,6 +46,10 @@ describe('the greeting', () => {
     }
   })
 
+  it('names the command that shows who holds what', () => {
+    expect(linesWith([FIRST])).toContain('Who holds which task: signalbox claims')
+  })
+
   it('names one board, and the repository that it is', () => {
     const lines = linesWith([FIRST])
     expect(lines.slice(0, 2)).toEqual([

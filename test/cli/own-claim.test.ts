@@ -19,6 +19,7 @@ const claimant = {
   agent,
   tree: 'feat',
   branch: 'agent/feat',
+  gitFolder: undefined,
   here: '/srv/lamp',
   data: undefined,
 }

@@ -508,7 +508,7 @@ describe('signalbox wait, on files alone', () => {
     expect([nothing.code, nothing.out]).toEqual([1, ''])
     expect(nothing.err).toContain('There is no task board')
     for (const [options, sentence] of [
-      [['--until', 'done'], '--until must be any, ready or status=X, not "done"'],
+      [['--until', 'done'], '--until must be any, ready, review or status=X, not "done"'],
       [['--until', 'status='], '--until must be'],
       [['--since', 'yesterday'], '--since must be the id of a line before'],
       [['--timeout', '0s'], '--timeout TIME must be a time like'],

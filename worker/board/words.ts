@@ -109,3 +109,12 @@ function reviewOf(task: Seeable, isClosed: Facts['isClosed']): Seen | undefined 
 }
 
 const timeOf = (text = ''): number => Date.parse(text) || 0
+
+/** Without the id of a process, and without the worktree that stands before it. */
+export function agentName(actor: string, tree?: string): string {
+  const name = actor.replace(PROCESS, '$1')
+  return tree !== undefined && name.endsWith(`/${tree}`) ? name.slice(0, -tree.length - 1) : name
+}
+
+/** As agents are called that nobody named: `root@vm:27080`, or `root@vm:27080/feat-x`. */
+const PROCESS = /^([^@\s]+@[^:\s]+):\d+(?=\/|$)/

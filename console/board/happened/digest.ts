@@ -2,8 +2,9 @@
 // Pure.
 
 import type { ActivityRow } from '../../../libraries/api/types.ts'
+import { agentName } from '../../../worker/board/words.ts'
 import { count, LANGUAGE } from '../../ui/format.ts'
-import { agentName, statusName } from '../cards.ts'
+import { statusName } from '../cards.ts'
 
 export type Mark = NonNullable<ActivityRow['marks']>[number]
 

@@ -1,0 +1,23 @@
+// Sets what a lead allows on a board, at its edge.
+
+import type { BoardSettingsChange } from '../../libraries/api/types.ts'
+import type { Context, Input } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
+import type { TargetOptions } from '../wait/target.ts'
+import { claimsAt } from './claims-at-edge.ts'
+import { runningBoard, told } from './own-claim.ts'
+
+/** Prints one line of JSON. Resolves with the exit code. */
+export async function setLimits(
+  change: BoardSettingsChange,
+  input: Input<TargetOptions>,
+  context: Context,
+): Promise<number> {
+  const target = await runningBoard(input, context)
+  if (!target) return FAILED
+  const { board, edge } = target
+  return await told(context.io, target, async () => {
+    const settings = await claimsAt(edge).set(change)
+    return { line: { type: settings.paused ? 'paused' : 'open', ...settings, board } }
+  })
+}

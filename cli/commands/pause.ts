@@ -1,0 +1,46 @@
+// Pauses a board, or bounds what is handed out of it.
+
+import { setLimits } from '../claim/set-limits.ts'
+import { define } from '../command.ts'
+import { UsageError } from '../context.ts'
+import { Setting } from '../setting.ts'
+import { TARGET } from '../wait/target.ts'
+
+const MOST = 1_000
+
+const OPTIONS = [
+  new Setting('--per-parent <on|off>', 'one agent at a time works on the parts of a parent').oneOf([
+    'on',
+    'off',
+  ]),
+  new Setting('--at-most <N|off>', 'so many claims are valid at once'),
+  ...TARGET,
+] as const
+
+export const command = define({
+  usage: '[--per-parent on|off] [--at-most N|off] [options]',
+  description: `\
+Nothing of the board is handed out until signalbox resume; what is held goes on, and claim --wait
+waits. With --per-parent or --at-most the board is not paused: these bounds are set, and stay until
+they are off. Prints one line of JSON with what is set now. It needs a running Signalbox: that of
+the project, or of --url with a token that has board:lead. For payments, there is signalbox payments
+pause.`,
+  options: OPTIONS,
+  run: (input, context) => {
+    const { perParent, atMost } = input.options
+    const bounds = {
+      ...(perParent !== undefined && { perParent: perParent === 'on' }),
+      ...(atMost !== undefined && { atMost: readAtMost(atMost) }),
+    }
+    const isBounded = Object.keys(bounds).length > 0
+    return setLimits(isBounded ? bounds : { paused: true }, input, context)
+  },
+})
+
+/** Throws UsageError. */
+function readAtMost(text: string): number | null {
+  if (text === 'off') return null
+  const most = Number(text)
+  if (/^\d+$/.test(text) && most >= 1 && most <= MOST) return most
+  throw new UsageError(`--at-most must be a whole number from 1 to ${MOST}, or off, not "${text}".`)
+}
