@@ -17,6 +17,7 @@ import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
 import { BoardTrees } from './trees/board-trees.ts'
+import { KeptTrees } from './trees/kept-trees.ts'
 import type { Repositories } from './trees/repository.ts'
 import type { Watch } from './watch/watch.ts'
 
@@ -120,6 +121,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     ...(trees && { trees }),
     ...(cacheDir !== undefined && {
       cache: new HashCache(join(cacheDir, nameOf(store)), store, { version, runOutput }, log),
+      keptTrees: new KeptTrees(join(cacheDir, nameOf(store)), store, { version, runOutput }, log),
     }),
     clock,
     log,

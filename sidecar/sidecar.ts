@@ -13,6 +13,7 @@ import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
+import type { KeptTrees } from './trees/kept-trees.ts'
 import { NO_TREES, scanTrees, type TreesReport, treesRead } from './trees/scan-trees.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
@@ -51,8 +52,10 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, 'start' | 'close' | 'catchUp' | 'all' | 'isBusy' | 'learn' | 'oldOf'>
+  trees?: Pick<BoardTrees, keyof BoardTrees>
   cache?: HashCache
+  /** Absent: what trees whose folders are gone had at a start is unknown. */
+  keptTrees?: KeptTrees
   clock: Clock
   log: Log
   /** The sidecar's. */
@@ -146,13 +149,15 @@ export class Sidecar {
 
   /** A start without them would take their marks off the board, and put them on again. */
   async #startTrees(): Promise<void> {
-    const { trees, clock, publisher } = this.#deps
+    const { trees, keptTrees, board, clock, publisher } = this.#deps
+    if (!trees) return
+    const earlier = await keptTrees?.load(board.trees)
     const onChange = () => {
       this.#hasOtherTrees = true
       this.#wake()
     }
-    const started = trees?.start(onChange, () => publisher.moved?.())
-    if (started) await within(clock, TREES_WITHIN_MS, () => started).catch(() => undefined)
+    const started = trees.start(onChange, () => publisher.moved?.(), earlier)
+    await within(clock, TREES_WITHIN_MS, () => started).catch(() => undefined)
   }
 
   /** Turns go on until it watches; then comes the scan for what changed before. */
@@ -256,7 +261,7 @@ export class Sidecar {
       const { clock, intervalMs } = this.#deps
       this.#scanAt(clock.elapsed() + intervalMs(workMs, this.#hints.isArmed), PERIODIC)
     }
-    this.#settle(signal, since)
+    await this.#settle(signal, since)
   }
 
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
@@ -349,9 +354,11 @@ export class Sidecar {
   }
 
   /** Publishes what changed, and sets when to look again for changes by time alone. */
-  #settle(signal: AbortSignal, since: number | undefined): void {
-    const { board, publisher, clock } = this.#deps
+  async #settle(signal: AbortSignal, since: number | undefined): Promise<void> {
+    const { board, publisher, clock, trees, keptTrees } = this.#deps
     const changed = board.settle(clock.now())
+    // First, so that the next one knows what was published where this one is killed.
+    if (trees) await keptTrees?.save(board.trees, trees)
     const isKnown = this.#status.publish(this.#hints.hasFailed)
     if (this.#isPublishing) {
       if (changed.length > 0) publisher.changed(changed, since)

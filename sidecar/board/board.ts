@@ -375,7 +375,7 @@ export class Board implements Records {
       return parsed
     }
     const read = this.#readFile(path)
-    if (read.state === 'later') return this.#refuse(key, read.why)
+    if (read.state === 'later') return this.#refuse(key, read.why, read.isAway)
     if (read.state === 'gone') {
       this.#isAhead = true
       this.ingest(path, null)
@@ -390,8 +390,8 @@ export class Board implements Records {
     return file
   }
 
-  #refuse(key: Key, why: string): never {
+  #refuse(key: Key, why: string, isAway?: boolean): never {
     this.#owed.add(key)
-    throw new RecordUnreadable(`${key} cannot be read now: ${why}`)
+    throw new RecordUnreadable(`${key} cannot be read now: ${why}`, isAway)
   }
 }

@@ -8,6 +8,13 @@ import type { DataRecord, Key } from '../../worker/board/wire.ts'
 export class RecordUnreadable extends Error {
   override readonly name = 'RecordUnreadable'
   readonly code = 'record_unreadable'
+  /** Of a linked worktree whose folder is gone: nobody waits for it. */
+  readonly isAway: boolean
+
+  constructor(why: string, isAway = false) {
+    super(why)
+    this.isAway = isAway
+  }
 }
 
 export interface Records {

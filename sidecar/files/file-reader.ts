@@ -6,7 +6,7 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Store } from '../layouts/layout.ts'
-import { isWithin, lookAt } from '../layouts/store-folder.ts'
+import { isThere, isWithin, lookAt } from '../layouts/store-folder.ts'
 import { digest } from './compact.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileStat, seen, youngest } from './file-stat.ts'
@@ -28,6 +28,8 @@ export type FileState =
   | {
       state: 'later'
       why: string
+      /** The folder of its linked worktree is gone. */
+      isAway?: true
       /** For a new file: a record which says that it cannot be read. */
       file?: ParsedFile
     }
@@ -65,7 +67,8 @@ export function createFileReader(deps: {
     if (source.state !== 'read') {
       const isElsewhere = source.state === 'refused' && source.elsewhere
       const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
-      if (why !== undefined) return { state: 'later', why }
+      const isAway = copied !== undefined && !isThere(copied.root)
+      if (why !== undefined) return { state: 'later', why, ...(isAway && { isAway }) }
     }
     if (source.state === 'gone') {
       slow.delete(path)

@@ -128,7 +128,7 @@ export class Change {
     } catch (error) {
       // Anything else is a defect, and ends the turn.
       if (!(error instanceof RecordUnreadable)) throw error
-      this.unreadable.set(key, error.message)
+      if (!error.isAway) this.unreadable.set(key, error.message)
       this.#pending.delete(key)
       return undefined
     }

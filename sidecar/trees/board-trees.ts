@@ -55,9 +55,14 @@ export class BoardTrees {
 
   /**
    * `onChange` is called when there are other trees, `onMove` when the leading one may have moved
-   * to another commit. Resolves when the first are known.
+   * to another commit. Resolves when the first are known. `earlier`: those that were known when an
+   * earlier run ended.
    */
-  async start(onChange: () => void, onMove: () => void = () => undefined): Promise<void> {
+  async start(
+    onChange: () => void,
+    onMove: () => void = () => undefined,
+    earlier: readonly TreeNow[] = [],
+  ): Promise<void> {
     const { repositories, store, dir, log } = this.#deps
     this.#repository = await repositories.of(dir)
     const repository = this.#repository
@@ -99,6 +104,9 @@ export class BoardTrees {
           first.resolve()
         })
     }
+    repository.remember(earlier)
+    this.#remember(repository, earlier)
+    if (this.#trees.size > 0) onChange()
     this.#end = repository.follow(lookAgain)
     await first.promise
   }
@@ -120,9 +128,19 @@ export class BoardTrees {
     return [...this.#trees.values()].map(({ tree }) => tree)
   }
 
+  /** Undefined: it is not there now, as one that has moved on. */
+  nowOf({ dir }: Pick<Tree, 'dir'>): TreeNow | undefined {
+    return this.#trees.get(dir)?.now
+  }
+
+  /** Its folder is gone, or was not looked for yet: what was known of it stands. */
+  isAway(tree: Pick<Tree, 'dir'>): boolean {
+    return this.nowOf(tree)?.awaySince !== undefined
+  }
+
   /** git is writing a tree: what was known of it stands. */
-  isBusy({ dir }: Pick<Tree, 'dir'>): boolean {
-    const now = this.#trees.get(dir)?.now
+  isBusy(tree: Pick<Tree, 'dir'>): boolean {
+    const now = this.nowOf(tree)
     return now !== undefined && isBusy(now.gitFolder)
   }
 
@@ -158,6 +176,15 @@ export class BoardTrees {
     }
   }
 
+  /** Until the repository was looked at they are as they were, and git may be slow. */
+  #remember({ top }: Repository, earlier: readonly TreeNow[]): void {
+    for (const now of earlier.filter(({ gitFolder }) => isThere(gitFolder))) {
+      const store = this.#storeAway(top, now)
+      const tree = treeIn(now, copiesOf(store), undefined)
+      this.#trees.set(now.dir, { now: { ...now, awaySince: 0 }, tree })
+    }
+  }
+
   async #look(repository: Repository, merges: Merges): Promise<boolean> {
     const before = this.#trees
     const trees: typeof before = new Map()
@@ -184,9 +211,12 @@ export class BoardTrees {
     now: TreeNow,
     known: FoundTree | undefined,
   ): Promise<FoundTree | undefined> {
-    const isHere = known && (now.awaySince !== undefined || (await isInPlace(known.tree)))
+    const isAwayStill = now.awaySince !== undefined
+    // One that was away may have other folders now.
+    const isHere = known && known.now.awaySince === undefined && (await isInPlace(known.tree))
     const isWhole = known && (!now.bases || known.tree.bases)
-    if (isHere && isWhole && isSameTree(known.now, now)) return { now, tree: known.tree }
+    const isSame = isHere && isSameTree(known.now, now)
+    if (isWhole && (isSame || isAwayStill)) return { now, tree: known.tree }
     const tree = await this.#open(repository, now)
     // It may have moved since its repository was looked at, which looks again soon.
     const isAway = !tree && (isBusy(now.gitFolder) || !isThere(now.dir))
@@ -197,17 +227,25 @@ export class BoardTrees {
 
   async #open(repository: Repository, now: TreeNow): Promise<Tree | undefined> {
     const { dir: leading, store } = this.#deps
+    const away = this.#storeAway(repository.top, now)
     const dir = join(now.dir, relative(repository.top, leading))
-    for await (const found of storesIn(dir, { only: [store.layout] })) {
-      const there = join(repository.top, relative(now.dir, found.store.root))
-      if (found.refused || there !== store.root) return undefined
-      const { name, branch, isSparse } = now
-      const bases = await this.#filesOf(repository, now)
-      const algorithm = now.bases?.[0]?.length === 64 ? 'sha256' : 'sha1'
-      const copies = copiesOf(found.store)
-      return { name, branch, dir: now.dir, store: copies, bases, algorithm, isSparse }
+    const found = now.awaySince === undefined ? await storeIn(dir, store.layout) : away
+    if (found?.root !== away.root) return undefined
+    return treeIn(now, copiesOf(found), await this.#filesOf(repository, now))
+  }
+
+  /** Where its folder is gone: its files have the names that the leading tree's have. */
+  #storeAway(top: string, { dir }: TreeNow): Store {
+    const { store } = this.#deps
+    const root = join(dir, relative(top, store.root))
+    const inLeading = (path: string) => store.root + path.slice(root.length)
+    return {
+      ...store,
+      root,
+      tasksIn: root + store.tasksIn.slice(store.root.length),
+      folders: () => [],
+      classify: (path) => (isWithin(path, root) ? store.classify(inLeading(path)) : undefined),
     }
-    return undefined
   }
 
   async #filesOf(repository: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
@@ -262,6 +300,18 @@ function placesOf({ root, folders }: Store): string[] {
   const within = folders().filter((folder) => isWithin(folder, root))
   const places = within.map((folder) => join(root, relative(root, folder).split(sep)[0] ?? ''))
   return [...new Set(places)]
+}
+
+async function storeIn(dir: string, layout: Store['layout']): Promise<Store | undefined> {
+  for await (const { store, refused } of storesIn(dir, { only: [layout] }))
+    return refused ? undefined : store
+  return undefined
+}
+
+function treeIn(now: TreeNow, store: Store, bases: Tree['bases']): Tree {
+  const { name, branch, dir, isSparse } = now
+  const algorithm = now.bases?.[0]?.length === 64 ? 'sha256' : 'sha1'
+  return { name, branch, dir, store, bases, algorithm, isSparse }
 }
 
 /** The configuration is the main tree's. */

@@ -55,6 +55,8 @@ export interface Repository {
   /** Whether the leading tree has this commit, or one after it. */
   goesOn(commit: string): Promise<boolean | undefined>
   trees(): readonly TreeNow[]
+  /** These were known to an earlier run. Before `follow`. */
+  remember(trees: readonly TreeNow[]): void
   /** Looks now if a HEAD or a branch has moved since the last look. */
   catchUp(): Promise<void>
   /** `onLook` is called after each look, once at least. Returns what ends that. */
@@ -168,6 +170,13 @@ class OneRepository implements Repository {
       this.#followers.delete(onLook)
       if (this.#followers.size === 0) this.#cancel()
     }
+  }
+
+  remember(trees: readonly TreeNow[]): void {
+    const known = new Set(this.#trees.map(({ gitFolder }) => gitFolder))
+    const others = trees.filter(({ gitFolder }) => !known.has(gitFolder))
+    // When they went, nobody knows.
+    this.#trees = [...this.#trees, ...others.map(({ awaySince: _, ...tree }) => tree)]
   }
 
   async catchUp(): Promise<void> {

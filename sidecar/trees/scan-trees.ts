@@ -22,13 +22,14 @@ export const NO_TREES: TreesReport = { found: new Map(), isBusy: false, workMs: 
 /** A tree that is not there is no empty one: it is left out. */
 export async function scanTrees(
   board: { trees: TreeCopies; touchNames(names: ReadonlySet<string>): void },
-  trees: Pick<BoardTrees, 'isBusy' | 'oldOf'> | undefined,
+  trees: Pick<BoardTrees, 'isAway' | 'isBusy' | 'oldOf'> | undefined,
   { now }: Pick<Clock, 'now'>,
 ): Promise<TreesReport> {
   const found = new Map<Tree, readonly string[]>()
   let isBusy = false
   let workMs = 0
   for (const { tree, table } of board.trees.trees.values()) {
+    if (trees?.isAway(tree)) continue
     if (trees?.isBusy(tree)) {
       isBusy = true
       continue

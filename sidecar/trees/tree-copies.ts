@@ -2,32 +2,27 @@
 // the main tree's is not parsed, and neither is one that is merely old: as a merge base of the two
 // trees has it. No I/O, no clock.
 
-import { basename, dirname } from 'node:path'
 import { type Fact, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import type { SeenStat } from '../files/file-stat.ts'
-import type { Store } from '../layouts/layout.ts'
+import { isAny, isApart, isGone, type MainFiles, mainPath, treePath } from './beside-main.ts'
+import { type KeptFiles, type KeptTree, keptOf, restored } from './kept-files.ts'
 import {
   BaseTasks,
   blobIds,
   isInAll,
-  isMergedAway,
-  isNew,
   isOld,
-  mergedIn,
   pathIn,
   type Tree,
   type Wanted,
 } from './merge-bases.ts'
 import {
   CopiesByName,
-  type Copy,
   copiesIn,
   factsOf,
   type InTrees,
   inOrder,
   isBlob,
   isMoving,
-  isTakenOut,
   type Made,
   newerFirst,
   newFiles,
@@ -37,23 +32,10 @@ import {
 } from './tree-files.ts'
 import { UnreadLists } from './unread-lists.ts'
 
-/** What is known of the main tree. */
-interface MainTree {
-  store: Pick<Store, 'root' | 'fold'>
-  hashOf(path: string): string | undefined
-  factsAt(path: string): readonly Fact[]
-  /** All that claim a name. */
-  claims(name: string): readonly Fact[]
-  isAbout(fact: Fact): boolean
-  /** Sessions, heartbeats and runs of trees stand beside its own. */
-  add(fact: Fact): void
-  remove(fact: Fact): void
-}
-
 const NONE: readonly never[] = []
 
 export class TreeCopies {
-  readonly #main: MainTree
+  readonly #main: MainFiles
   readonly #trees = new Map<string, TreeFiles>()
   /** By their top folders. */
   readonly trees: ReadonlyMap<string, Pick<TreeFiles, 'tree' | 'table'>> = this.#trees
@@ -63,8 +45,10 @@ export class TreeCopies {
   /** For files with many tasks. */
   readonly bases = new BaseTasks()
   readonly #unread = new UnreadLists()
+  /** What an earlier run knew, by the names of the trees, until the first are taken. */
+  #restored: ReadonlyMap<string, KeptFiles> = new Map()
 
-  constructor(main: MainTree) {
+  constructor(main: MainFiles) {
     this.#main = main
     this.#copies = new CopiesByName((name) => main.claims(name).length > 0)
   }
@@ -72,6 +56,21 @@ export class TreeCopies {
   /** The tree that has this file. */
   treeOf(path: string): Tree | undefined {
     return this.#filesOf(path)?.tree
+  }
+
+  /** Takes what an earlier run knew of trees. */
+  restore(kept: readonly KeptTree[]): void {
+    this.#restored = new Map(kept.map((tree) => [tree.now.name, tree]))
+  }
+
+  /** What the next start is to know. `files` is absent where that is kept already. */
+  *toKeep(): Generator<{ tree: Tree; files?: KeptFiles }> {
+    for (const files of this.#trees.values()) {
+      const { tree, isRead, isKept } = files
+      if (!isRead) continue
+      yield isKept ? { tree } : { tree, files: keptOf(files, this.#goneIn(files)) }
+      files.isKept = true
+    }
   }
 
   /** Takes all trees that there are now. Returns the names of tasks that may be others. */
@@ -87,7 +86,8 @@ export class TreeCopies {
       else this.#drop(files)
       this.#namesOf(files, names)
     }
-    for (const tree of now.values()) this.#trees.set(tree.dir, newFiles(tree))
+    for (const tree of now.values()) this.#add(tree, names)
+    this.#restored = new Map()
     this.bases.keep(trees)
     return names
   }
@@ -97,8 +97,8 @@ export class TreeCopies {
     const names = new Set<string>()
     for (const { dir } of trees) {
       const files = this.#trees.get(dir)
-      if (!files || files.isRead) continue
-      files.isRead = true
+      if (!files || (files.isRead && !files.gone)) continue
+      this.#readAnew(files, names)
       for (const each of this.#trees.values()) {
         if (each.tree.name !== files.tree.name) continue
         this.#namesOf(each, names)
@@ -119,7 +119,7 @@ export class TreeCopies {
   /** Whether what was read is news, and the ids that git may have given it. */
   compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
     const files = this.#filesOf(path)
-    if (!files || hash === this.#main.hashOf(this.#mainPath(files, path))) {
+    if (!files || hash === this.#main.hashOf(mainPath(this.#main, files, path))) {
       return { isNews: false, blobs: [] }
     }
     const blobs = blobIds(bytes, files.tree.algorithm)
@@ -147,7 +147,8 @@ export class TreeCopies {
       const { hash, stat } = file
       files.removed.delete(path)
       files.table.put(path, { hash, facts: NONE, stat })
-      if (hash !== this.#main.hashOf(this.#mainPath(files, path))) this.#differs(files, path, file)
+      if (hash !== this.#main.hashOf(mainPath(this.#main, files, path)))
+        this.#differs(files, path, file)
     }
     this.#namesAt(files, path, names)
     this.#lookForVanished(files, path, names)
@@ -189,7 +190,7 @@ export class TreeCopies {
     const names = new Set<string>()
     const hash = this.#main.hashOf(path)
     for (const files of this.#trees.values()) {
-      const own = this.#treePath(files, path)
+      const own = treePath(this.#main, files, path)
       const known = files.table.hashOf(own)
       if (known === undefined) this.#lookForVanished(files, own, names)
       if (known === undefined || isBlob(known)) continue
@@ -215,13 +216,18 @@ export class TreeCopies {
       const { name: tree, branch, dir } = files.tree
       const mark = { tree, ...(branch !== undefined && { branch }), dir }
       const copies = this.#copies.of(name).filter((copy) => copy.files === files)
-      const others = copies.filter(({ fact }) => !this.#isAny(claims, fact, files))
+      const others = copies.filter(({ fact }) => !isAny(this.#main, claims, fact, files))
       const isTwin = copies.some((copy) => !copy.isAbout && !others.includes(copy))
       if (others.length > 0 && !isTwin) {
         const hash = others.map(({ fact }) => fact.hash).join(' ')
-        const isApart = row !== undefined && this.#isApart(row, others)
-        found.push({ mark: { ...mark, ...shownBy(others, areAbout) }, hash, isApart })
-      } else if (copies.length === 0 && claims.length > 0 && this.#isGone(files, name, claims)) {
+        const mine = { ...mark, ...shownBy(others, areAbout) }
+        const isOther = row && isApart(this.#main, row, others, this.treeOf(row.path))
+        found.push({ mark: mine, hash, isApart: isOther === true })
+      } else if (
+        copies.length === 0 &&
+        claims.length > 0 &&
+        isGone(this.#main, files, name, claims)
+      ) {
         found.push({ mark: { ...mark, gone: true }, hash: '' })
       }
     }
@@ -267,18 +273,10 @@ export class TreeCopies {
     return undefined
   }
 
-  #mainPath({ tree }: TreeFiles, path: string): string {
-    return this.#main.store.root + path.slice(tree.store.root.length)
-  }
-
-  /** Where a tree has a file of the main tree. */
-  #treePath({ tree }: TreeFiles, path: string): string {
-    return tree.store.root + path.slice(this.#main.store.root.length)
-  }
-
   #differs(files: TreeFiles, path: string, file: ParsedFile) {
     const { hash, blobs = [] } = file
-    if (!files.isRead && !files.old.has(path)) files.old.set(path, hash)
+    const isFirst = !files.isRead || files.gone
+    if (isFirst && !files.old.has(path)) files.old.set(path, hash)
     const { store } = files.tree
     const kind = store.classify(path)
     const { state, entries, isUnread } = this.#unread.readOf(path, file, kind === 'tasks')
@@ -302,6 +300,38 @@ export class TreeCopies {
     for (const fact of besides) this.#main.remove(fact)
     for (const copy of copies) this.#copies.delete(copy)
     files.differing.delete(path)
+  }
+
+  #add(tree: Tree, names: Set<string>): void {
+    const kept = this.#restored.get(tree.name)
+    const files = kept ? restored(tree, kept) : newFiles(tree)
+    this.#trees.set(tree.dir, files)
+    for (const [path, { copies, besides }] of files.differing) {
+      // What they have is wanted now, and not once it is asked for.
+      if (tree.store.classify(path) === 'tasks') this.bases.of(tree, path)
+      for (const copy of copies) this.#copies.add(copy)
+      for (const fact of besides) this.#main.add(fact)
+    }
+    if (kept) this.#namesOf(files, names)
+  }
+
+  /** What is only known from an earlier run is over. */
+  #readAnew(files: TreeFiles, names: Set<string>): void {
+    if (files.gone) this.#namesOf(files, names)
+    for (const path of files.gone ? files.differing.keys() : NONE)
+      if (files.table.hashOf(path) === undefined) this.#forget(files, path)
+    delete files.gone
+    files.isRead = true
+  }
+
+  #goneIn(files: TreeFiles): string[] {
+    const names = new Set<string>()
+    this.#namesOf(files, names)
+    return [...names].filter((name) => {
+      const claims = this.#main.claims(name)
+      const hasCopy = this.#copies.of(name).some((copy) => copy.files === files)
+      return claims.length > 0 && !hasCopy && isGone(this.#main, files, name, claims)
+    })
   }
 
   #drop(files: TreeFiles): void {
@@ -347,7 +377,7 @@ export class TreeCopies {
     vanished.delete(path)
     const kind = tree.store.classify(path)
     if (!isRead || tree.isSparse || (kind !== 'task' && kind !== 'about')) return
-    const isThere = this.#main.hashOf(this.#mainPath(files, path)) ?? table.hashOf(path)
+    const isThere = this.#main.hashOf(mainPath(this.#main, files, path)) ?? table.hashOf(path)
     const [tasks] =
       (isThere === undefined && isInAll(tree, path) && this.bases.of(tree, path)) || []
     if (!tasks) return
@@ -355,46 +385,12 @@ export class TreeCopies {
     for (const name of tasks.keys()) into.add(name)
   }
 
+  /** Each change of a file comes here. */
   #namesAt(files: TreeFiles, path: string, into: Set<string>): void {
+    files.isKept = false
     for (const { name } of files.differing.get(path)?.copies ?? NONE) into.add(name)
-    for (const { kind, id } of this.#main.factsAt(this.#mainPath(files, path))) {
+    for (const { kind, id } of this.#main.factsAt(mainPath(this.#main, files, path))) {
       if (kind === 'task') into.add(nameOf(this.#main.store, kind, id))
     }
-  }
-
-  /** The names of folders say something, even of the same bytes. */
-  #isAny(claims: readonly Fact[], { hash, path }: TaskFact, files: TreeFiles): boolean {
-    const folder = dirname(this.#mainPath(files, path))
-    return claims.some((claim) => claim.hash === hash && dirname(claim.path) === folder)
-  }
-
-  /** Whether a tree began this apart from the row, with the id that was free in both. */
-  #isApart(row: Fact, copies: readonly Copy[]): boolean {
-    const copy = copies.find(({ isAbout }) => !isAbout)
-    if (!copy || copy.shown.invalid || copy.fact === row) return false
-    // Where no file but a list has it, nobody has begun it yet.
-    if (this.#main.isAbout(row) || basename(copy.fact.path) === basename(row.path)) return false
-    const { files, fact } = copy
-    const other = this.#filesOf(row.path)
-    const isRowNew = other
-      ? isNew(other.tree, row.path)
-      : isNew(files.tree, this.#treePath(files, row.path))
-    return isRowNew && isNew(files.tree, fact.path)
-  }
-
-  /** Whether the tree took out what the main tree has and every merge base had. */
-  #isGone(files: TreeFiles, name: string, claims: readonly Fact[]): boolean {
-    const { tree, vanished } = files
-    const { bases, isSparse } = tree
-    if (isSparse) return false
-    const isVanished = [...vanished.values()].some((names) => names.has(name))
-    return claims.every(({ path }) => {
-      const own = this.#treePath(files, path)
-      const { list } = files.differing.get(own) ?? {}
-      if (list && bases) return isTakenOut(list, name, mergedIn(tree, own))
-      if (files.table.hashOf(own) !== undefined) return false
-      if (isVanished) return true
-      return bases ? isInAll(tree, own) && !isMergedAway(tree, own) : files.removed.has(own)
-    })
   }
 }

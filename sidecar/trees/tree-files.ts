@@ -84,8 +84,12 @@ export interface TreeFiles {
   removed: Set<string>
   /** Files that a merge base has, and neither tree any more, with the names of their tasks. */
   vanished: Map<string, ReadonlySet<string>>
-  /** All of its files were read once. */
+  /** All of its files were read once, or are known from an earlier run. */
   isRead: boolean
+  /** Only from an earlier run: the names of the tasks that it had taken out then. */
+  gone?: ReadonlySet<string>
+  /** What it has is kept for the next start. */
+  isKept: boolean
 }
 
 /** In place of the hash of a text that was not read. */
@@ -111,6 +115,7 @@ export const newFiles = (tree: Tree): TreeFiles => ({
   removed: new Set(),
   vanished: new Map(),
   isRead: false,
+  isKept: false,
 })
 
 /** It is in another place that is not read yet. What it had stands: nobody may get its tasks. */

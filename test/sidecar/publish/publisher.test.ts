@@ -75,6 +75,16 @@ describe('a change', () => {
     expect(publisher.status()).toMatchObject({ connected: true, behind: false, lastError: null })
   })
 
+  test('leaves a record of a worktree whose folder is gone as it was, and waits for none', async () => {
+    const { edge, records, publisher, events } = await setUpSynced()
+    records.read = () => Promise.reject(new RecordUnreadable('away', true))
+    publisher.changed(records.put(task(1, 2)))
+    await settle()
+    expect(edge.held.map.get('task:T-1')).toEqual(task(1))
+    expect(events.filter(([, event]) => event === 'publish.unreadable')).toEqual([])
+    expect(publisher.status()).toMatchObject({ dirty: 0, behind: false })
+  })
+
   test('with an unreadable record sends the others, and that one when it is readable', async () => {
     const { edge, records, clock, publisher, events } = await setUpSynced()
     const read = records.read.bind(records)

@@ -13,8 +13,11 @@ const CONFIG = 'project_name: Tea\n'
 const BASE = 'b'.repeat(40)
 const NEXT = 'c'.repeat(40)
 
-/** One with a linked worktree; its repository says what the test lets it say. */
-async function open() {
+/**
+ * One with a linked worktree; its repository says what the test lets it say. `isSlow`: that was not
+ * looked at yet, and an earlier run knew the tree.
+ */
+async function open({ isSlow = false } = {}) {
   const home = makeFolder({ 'main/backlog/config.yml': CONFIG, 'feat/backlog/config.yml': CONFIG })
   const common = join(home, 'main/.git')
   const gitFolder = join(common, 'worktrees/feat')
@@ -45,10 +48,11 @@ async function open() {
     checkedOut: async () => undefined,
     goesOn: async () => undefined,
     trees: () => trees,
+    remember: () => undefined,
     catchUp: async () => undefined,
     follow(onLook) {
       looked = onLook
-      onLook()
+      if (!isSlow) onLook()
       return () => undefined
     },
   }
@@ -58,18 +62,23 @@ async function open() {
     repositories: { of: async () => repository },
     log: () => undefined,
   })
-  await board.start(() => undefined)
+  const onChange = Promise.withResolvers<void>()
+  const started = board.start(onChange.resolve, undefined, isSlow ? trees : [])
+  await (isSlow ? onChange.promise : started)
   /** What all have after a look that found these. */
   const look = async (...found: TreeNow[]) => {
     trees = found
     looked()
     await board.catchUp()
-    return board.all().map(({ dir, bases }) => ({
-      place: dir.slice(home.length + 1),
-      bases: bases?.length,
-    }))
+    return all()
   }
-  return { home, gitFolder, treeIn, answers, look }
+  const all = () =>
+    board.all().map((tree) => ({
+      place: tree.dir.slice(home.length + 1),
+      bases: tree.bases?.length,
+      ...(board.isAway(tree) && { isAway: true }),
+    }))
+  return { home, gitFolder, treeIn, answers, look, all }
 }
 
 const FEAT = { place: 'feat', bases: 1 }
@@ -102,4 +111,15 @@ test('a tree is as it was while git does not say what its merge base has, wherev
   expect(await look(treeIn('moved', NEXT))).toEqual([FEAT])
   answers.set(NEXT, new Map())
   expect(await look(treeIn('moved', NEXT))).toEqual([MOVED])
+})
+
+test('until its repository was looked at, a tree is as an earlier run knew it', async () => {
+  const { home, treeIn, look, all } = await open({ isSlow: true })
+  const unknown = { place: 'feat', bases: undefined, isAway: true }
+  expect(all()).toEqual([unknown])
+  // Its folder is gone, and git says what its merge base has.
+  renameSync(join(home, 'feat'), join(home, 'away'))
+  expect(await look({ ...treeIn('feat'), awaySince: 1 })).toEqual([{ ...FEAT, isAway: true }])
+  renameSync(join(home, 'away'), join(home, 'feat'))
+  expect(await look(treeIn('feat'))).toEqual([FEAT])
 })

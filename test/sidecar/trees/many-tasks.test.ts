@@ -5,7 +5,7 @@ import { ask, noTools } from '../../support/judges.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
-import { openWithTree, untilMarks } from './open-with-tree.ts'
+import { openWithTree, restartWithout, untilMarks } from './open-with-tree.ts'
 
 let folder: PublishedFolder
 afterEach(() => folder.close())
@@ -124,6 +124,9 @@ test('of a checklist, an item that was ticked in a tree is marked alone', async 
   })
   const deleted = Object.values(await folder.tasks()).filter((row) => row.deletedInMain)
   expect(deleted.map(({ id }) => id)).toEqual(['add-tea/1.1'])
+  const before = await folder.tasks()
+  await restartWithout(folder, opened.tree)
+  expect(await folder.tasks()).toEqual(before)
 })
 
 test('of a sprint, a story that moved on in a tree is marked', async () => {

@@ -1,6 +1,7 @@
 // A published board in a repository with a linked worktree beside it, and what trees say of it.
 
-import { join } from 'node:path'
+import { mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, vi } from 'vitest'
 import type { Task } from '../../../worker/board/wire.ts'
 import { PATIENT } from '../../support/patience.ts'
@@ -14,6 +15,19 @@ export async function openWithTree(files: Files) {
     git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
   })
   return { folder, tree: join(folder.dir, '../feat') }
+}
+
+/**
+ * The sidecar is started anew while the folder of the tree is where nobody looks. Returns what puts
+ * it back.
+ */
+export async function restartWithout(folder: PublishedFolder, tree: string): Promise<() => void> {
+  await folder.stopSidecar()
+  const far = join(tree, '../far/away/feat')
+  mkdirSync(dirname(far), { recursive: true })
+  renameSync(tree, far)
+  await folder.startSidecar()
+  return () => renameSync(far, tree)
 }
 
 /** Of each task that trees changed: what they say, with a plus if only they have it. */

@@ -7,7 +7,7 @@ import type { Run, Session } from '../../../worker/board/wire.ts'
 import { PATIENT } from '../../support/patience.ts'
 import type { Files } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
-import { openWithTree } from './open-with-tree.ts'
+import { openWithTree, restartWithout } from './open-with-tree.ts'
 
 const CONFIG = 'states: [todo, doing, done]\nclosed: [done]\n'
 const FEAT = '../feat/.cairn/'
@@ -51,13 +51,16 @@ async function open() {
 }
 
 test('a session of a tree is listed with it, and its message is that of a session', async () => {
-  const { folder, sessions, until } = await open()
+  const { folder, tree, sessions, until } = await open()
   await until({ 9: 'finished' })
   folder.write(FEAT + liveFile(1), heartbeat())
   folder.write(FEAT + sessionFile(1), sessionText('T-1'))
   expect(await folder.received(1)).toEqual([{ type: 'session-changed', session: ses(1) }])
   await until({ 1: 'feat active', 9: 'finished' })
   expect(await sessions('?tree=feat')).toMatchObject([{ id: ses(1), task: 'T-1', tree: 'feat' }])
+  const putBack = await restartWithout(folder, tree)
+  expect(await sessions('?tree=feat')).toMatchObject([{ id: ses(1), health: 'active' }])
+  putBack()
   // The row of the main tree is what its own files say.
   expect((await folder.tasks())['T-1']).toEqual(expect.objectContaining({ ready: true }))
   expect((await folder.tasks())['T-1']).not.toHaveProperty('sessionId')

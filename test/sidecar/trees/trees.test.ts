@@ -1,6 +1,15 @@
 // One board over two linked worktrees, from the files to what a client reads.
 
-import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
@@ -207,6 +216,49 @@ test('a tree that was moved keeps its marks, and is that tree where it is now', 
   rmSync(moved, { recursive: true })
   git(folder.dir, 'worktree', 'prune')
   await until({})
+})
+
+test('a tree whose folder is gone or moved at a start keeps its marks, also after a kill', async () => {
+  const { write } = bound(await open())
+  write(FEAT + fileOf(1), task(1, 'Done'))
+  write(`${FEAT}backlog/tasks/task-7 - Task-7.md`, task(7, 'To Do'))
+  folder.remove(FEAT + fileOf(2))
+  const before = { 'TASK-1': 'feat: Done', 'TASK-2': 'feat: gone', 'TASK-7': '+feat: To Do' }
+  await until(before)
+  const { place } = folder
+  // A process that is killed writes nothing more.
+  const [cache, killed] = [join(folder.dir, '../cache'), join(folder.dir, '../killed')]
+  cpSync(cache, killed, { recursive: true })
+  const restart = async (meanwhile: () => void) => {
+    await folder.stopSidecar()
+    rmSync(cache, { recursive: true })
+    cpSync(killed, cache, { recursive: true })
+    meanwhile()
+    await folder.startSidecar()
+  }
+  const far = join(folder.dir, '../far/away')
+  mkdirSync(far, { recursive: true })
+  await restart(() => renameSync(tree(), join(far, 'feat')))
+  expect(await marks()).toEqual(before)
+  write(fileOf(3), task(3, 'To Do'))
+  expect(await folder.resumed(place, 1)).toEqual([{ type: 'task-changed', id: 'TASK-3' }])
+  expect(await marks()).toEqual(before)
+  // As the main tree has it.
+  write(fileOf(1), task(1, 'Done'))
+  const { 'TASK-1': _, ...others } = before
+  await until(others)
+  write(fileOf(1), task(1, 'To Do'))
+  await until(before)
+  renameSync(join(far, 'feat'), tree())
+  write(FEAT + fileOf(1), task(1, 'In Progress'))
+  await until({ ...before, 'TASK-1': 'feat: In Progress' })
+  // What was taken out is there again, and what was known is no more: each file is read anew.
+  await restart(() => {
+    write(FEAT + fileOf(2), task(2, 'Done'))
+    folder.remove(`${FEAT}backlog/tasks/task-7 - Task-7.md`)
+    renameSync(tree(), join(folder.dir, '../moved'))
+  })
+  await until({ 'TASK-1': 'feat: In Progress', 'TASK-2': 'feat: Done' })
 })
 
 test('one task in two trees at once is one change of it, and two tasks are one of the list', async () => {

@@ -43,30 +43,12 @@ describe('(j) worktrees that move', () => {
     expect(givenBefore(indexOf(goodHistory(), isRow, 'last'))).toEqual([])
   })
 
-  it.each([
-    ['finds', 'kill-edge', ['j']],
-    ['excuses', 'kill-sidecar', []],
-  ])('%s a mark that is missing while its folder is gone, with %s', (_, name, checks) => {
+  it('finds a mark that is missing after a sidecar was killed, too', () => {
     const lines = goodHistory()
     const at = indexOf(lines, isRow)
-    const away = { ...(lines[at - 1] as Line), isAway: true }
-    lines.splice(at, 1, away, { kind: 'fault', name }, { kind: 'row', task: 'W-1', trees: {} })
-    expect(findings(lines)).toEqual(checks.map((check) => ({ check, line: at + 3 })))
-  })
-
-  it('excuses for a minute that a sidecar which was started meanwhile has not read it again', () => {
-    const lines = goodHistory()
-    const at = indexOf(lines, isRow)
-    const t = 5_000
-    const back = { ...(lines[at - 1] as Line), t }
     const row = { kind: 'row', task: 'W-1', trees: {} }
-    const restart = { kind: 'fault', name: 'kill-sidecar', t }
-    const rows = [
-      { ...row, t: t + 59_000 },
-      { ...row, t: t + 61_000 },
-    ]
-    lines.splice(at, 1, { ...back, isAway: true }, restart, back, ...rows)
-    expect(findings(lines)).toEqual([{ check: 'j', line: at + 5 }])
+    lines.splice(at, 1, { kind: 'fault', name: 'kill-sidecar' }, row)
+    expect(findings(lines)).toEqual([{ check: 'j', line: at + 2 }])
   })
 
   it('finds a mark that is not shown within two minutes', () => {

@@ -74,12 +74,9 @@ interface Kinds {
   left: { generation: number; health: string }
   /**
    * From here on the worktree has the task with this status. `isSeen`: its row showed that within
-   * two minutes. Null: the row may show anything. `isAway`: its folder has gone, and git knows it.
+   * two minutes. Null: the row may show anything.
    */
-  mark: { task: string; tree: string; status: string | null } & {
-    isSeen?: boolean
-    isAway?: boolean
-  }
+  mark: { task: string; tree: string; status: string | null; isSeen?: boolean }
   /** The status in each worktree that changed the task, by its row. */
   row: { task: string; trees: Record<string, string> }
   /** No worktree has anything of the task: whether it was given to somebody. */

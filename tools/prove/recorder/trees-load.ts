@@ -176,10 +176,7 @@ export class TreesLoad {
     if (how === 'mv') await rename(dir, beside)
     if (how === 'git') await this.#system.git('worktree', 'move', dir, beside)
     if (how === 'mv' || how === 'git') tree.dir = beside
-    if (how === 'gone') {
-      await rename(dir, elsewhere)
-      if (tree.status !== undefined) this.#mark(tree, { status: tree.status, isAway: true })
-    }
+    if (how === 'gone') await rename(dir, elsewhere)
     if (how === 'copied') await this.#copy(tree, beside)
     const { status } = tree
     // git knows it no more, so it is left out until its folder is back.

@@ -1,0 +1,89 @@
+// A file of lines that the sidecar keeps for its next start, as of its hashes: under a header that
+// says by what it was made. Losing it costs time: a problem is logged, and no error.
+
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openPlain } from '../../worker/shared/plain-file-node.ts'
+import type { Log } from '../log.ts'
+import { makePrivateFolder } from '../private-file.ts'
+
+/** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
+const SLICE = 500
+
+export class LineFile {
+  readonly #folder: string
+  readonly #file: string
+  readonly #header: string
+  readonly #log: Log
+
+  constructor(folder: string, name: string, header: string, log: Log) {
+    this.#folder = folder
+    this.#file = join(folder, name)
+    this.#header = header
+    this.#log = log
+  }
+
+  /** Hands over its lines. Makes the folder. */
+  async load(take: (line: string) => void): Promise<void> {
+    try {
+      makePrivateFolder(this.#folder)
+    } catch {
+      // Saving reports why it cannot be made.
+    }
+    let taken = 0
+    let rest = ''
+    let isFirst = true
+    try {
+      const { handle } = await openPlain(this.#file)
+      // It closes what it reads.
+      const stream = handle.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })
+      for await (const chunk of stream) {
+        const lines = (rest + String(chunk)).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) {
+          if (isFirst && line !== this.#header) throw new Error('it is of another version or store')
+          if (!isFirst) {
+            take(line)
+            taken++
+          }
+          isFirst = false
+        }
+      }
+    } catch (error) {
+      if (isMissing(error)) return
+      // What was read before is kept: each line stands for itself.
+      this.#log('warn', 'cache.ignored', { file: this.#file, why: String(error), taken })
+    }
+  }
+
+  /**
+   * Writes a new one beside the old one and replaces it, so there is never half of it. Makes no
+   * folder: in the place of a project that was renamed there would be one again.
+   */
+  async save(lines: Iterable<string>): Promise<void> {
+    const temp = `${this.#file}.${process.pid}.tmp`
+    try {
+      await rm(temp, { force: true })
+      const handle = await open(temp, 'wx', 0o600)
+      try {
+        let slice = [this.#header]
+        for (const line of lines) {
+          slice.push(line)
+          if (slice.length < SLICE) continue
+          await handle.writeFile(`${slice.join('\n')}\n`)
+          slice = []
+        }
+        if (slice.length > 0) await handle.writeFile(`${slice.join('\n')}\n`)
+      } finally {
+        await handle.close()
+      }
+      await rename(temp, this.#file)
+    } catch (error) {
+      this.#log('warn', 'cache.unwritten', { file: this.#file, why: String(error) })
+      await rm(temp, { force: true }).catch(() => undefined)
+    }
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,0 +1,50 @@
+// What the linked worktrees of a board made of it, on disk for the next start.
+
+import { headerOf, type MadeBy } from '../files/hash-cache.ts'
+import { LineFile } from '../files/line-file.ts'
+import type { Store } from '../layouts/layout.ts'
+import type { Log } from '../log.ts'
+import type { BoardTrees } from './board-trees.ts'
+import type { KeptTree } from './kept-files.ts'
+import type { TreeNow } from './repository.ts'
+import type { TreeCopies } from './tree-copies.ts'
+
+const FORMAT = 1
+
+export class KeptTrees {
+  readonly #file: LineFile
+  /** By the names of the trees. */
+  #lines = new Map<string, string>()
+
+  constructor(folder: string, store: Store, madeBy: MadeBy, log: Log) {
+    const header = headerOf({ signalbox: 'trees', format: FORMAT }, store, madeBy)
+    this.#file = new LineFile(folder, 'trees.jsonl', header, log)
+  }
+
+  /** Hands over what is known of each, and answers which they are. */
+  async load(copies: Pick<TreeCopies, 'restore'>): Promise<TreeNow[]> {
+    const trees: KeptTree[] = []
+    await this.#file.load((line) => {
+      const tree = JSON.parse(line) as KeptTree
+      this.#lines.set(tree.now.name, line)
+      trees.push(tree)
+    })
+    copies.restore(trees)
+    return trees.map(({ now }) => now)
+  }
+
+  /** Writes nothing where all is as it was. */
+  async save(copies: Pick<TreeCopies, 'toKeep'>, trees: Pick<BoardTrees, 'nowOf'>): Promise<void> {
+    const lines = new Map<string, string>()
+    for (const { tree, files } of copies.toKeep()) {
+      const now = trees.nowOf(tree)
+      const kept = files && now && JSON.stringify({ now, ...files } satisfies KeptTree)
+      const line = kept ?? this.#lines.get(tree.name)
+      if (line !== undefined) lines.set(tree.name, line)
+    }
+    const isSame = [...lines].every(([name, line]) => this.#lines.get(name) === line)
+    if (isSame && lines.size === this.#lines.size) return
+    this.#lines = lines
+    await this.#file.save(lines.values())
+  }
+}
