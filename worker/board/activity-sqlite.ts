@@ -85,10 +85,11 @@ export function sqliteActivityStore(sql: Sql) {
         return { seq, at, kind, task, actor, ...of, json, hash }
       })
       insertRows(sql, 'activity', rows)
-      // The last one that is gone stays, for its hash.
-      sql.all('DELETE FROM activity WHERE seq < ?', first(at) - 1)
       return hash
     },
+    /** Deletes what is kept no longer, but for the last one of it, which has the hash before. */
+    prune: (now: number): void =>
+      void sql.all('DELETE FROM activity WHERE seq < ?', first(now) - 1),
     /** The newest first. */
     list(
       { task, actor, kind }: ActivityFilter,

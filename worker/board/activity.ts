@@ -18,6 +18,8 @@ import { isInReview } from './words.ts'
 /** So often the head of the chain is a line of the log: with it an export can be compared. */
 const HEAD_LINE_MS = 3_600_000
 
+type HeldTasks = Pick<ClaimStore, 'openOf' | 'countValid' | 'endedOf'>
+
 /** By id, what a part of a publication made of a task; without `task`, it took it out. */
 export type TaskChanges = Map<string, { before?: Before; task?: Task }>
 
@@ -35,15 +37,10 @@ const parsed = (json: string | null | undefined): unknown => (json ? JSON.parse(
 export class Activity {
   readonly #store: ActivityStore
   readonly #board: BoardStore
-  readonly #claims: Pick<ClaimStore, 'open' | 'endedOf'>
+  readonly #claims: HeldTasks
   readonly #log: Log
 
-  constructor(
-    store: ActivityStore,
-    board: BoardStore,
-    claims: Pick<ClaimStore, 'open' | 'endedOf'>,
-    log: Log,
-  ) {
+  constructor(store: ActivityStore, board: BoardStore, claims: HeldTasks, log: Log) {
     this.#store = store
     this.#board = board
     this.#claims = claims
@@ -61,6 +58,7 @@ export class Activity {
     // A time ahead of `now` was taken before the clock was set back.
     if (headLineAt <= now && now - headLineAt < HEAD_LINE_MS) return
     state.headLineAt = now
+    this.#store.prune(now)
     this.#log('info', 'history.head', { seq: this.#store.last()?.seq, head: hash })
   }
 
@@ -165,19 +163,23 @@ export class Activity {
 
   /** Who holds the task, or what it is part of. Of one that was closed also who had done it. */
   #actors(now: number): (id: string, isClosing: boolean) => string | undefined {
-    const valid = this.#claims.open().filter((claim) => isValid(claim, now))
-    const holders = new Map(valid.map(({ task, actor }) => [task, actor]))
+    let isUsed: boolean | undefined
+    const holderOf = (id: string) => {
+      const claim = this.#claims.openOf(id)
+      return claim && isValid(claim, now) ? claim.actor : undefined
+    }
     const finisherOf = (id: string) =>
       this.#claims
         .endedOf(id)
         .findLast(({ end }) => end && isFinished(end.outcome) && now - end.at < KEPT_MS)?.actor
     return (id, isClosing) => {
-      if (holders.size === 0 && !isClosing) return undefined
+      isUsed ??= this.#claims.countValid(now) > 0
+      if (!isUsed && !isClosing) return undefined
       const task = this.#board.stored(id)
       const chain = [id, ...(task ? above(task, this.#board.stored) : []).map((it) => it.id)]
-      const holder = chain.find((it) => holders.has(it))
-      if (holder !== undefined) return holders.get(holder)
-      return isClosing ? chain.map(finisherOf).find((it) => it !== undefined) : undefined
+      const actors = isUsed ? chain.map(holderOf) : []
+      if (isClosing) actors.push(...chain.map(finisherOf))
+      return actors.find((it) => it !== undefined)
     }
   }
 }

@@ -31,6 +31,12 @@ const NOTES = 'NOTES.md'
 /** What is published is there within a second: this only ends what hangs. */
 const PATIENCE_MS = 60_000
 
+interface Deleted {
+  at: string
+  task: string
+  marks?: string[]
+}
+
 interface Row {
   id: string
   status: string
@@ -111,6 +117,7 @@ class RunningDay implements Day {
     await this.#back()
     for (const { branch } of this.waiting.splice(0)) await this.#merge(branch)
     await this.#published()
+    await this.#nothingDeleted()
     const closed = plan.board.closed(await git.texts(Object.keys(plan.board.files(plan.tasks))))
     const lists = [...this.given.values()]
     const claims = lists.reduce((sum, list) => sum + list.length, 0)
@@ -125,14 +132,19 @@ class RunningDay implements Day {
     this.#findings.push(`step ${this.step}: ${sentence}`)
   }
 
-  async ask<Body>(route: string, body?: object): Promise<{ status: number; body: Body }> {
+  async ask<Body>(
+    route: string,
+    body?: object,
+    query = '',
+  ): Promise<{ status: number; body: Body }> {
     const until = performance.now() + PATIENCE_MS
     for (;;) {
       try {
         const { url, path, tokens } = JSON.parse(
           await readFile(join(this.#data, 'local.json'), 'utf8'),
         ) as { url: string; path: string; tokens: { agent: string } }
-        const answer = await fetch(`${url}/api${route}?path=${encodeURIComponent(path)}`, {
+        const asked = `${route}?path=${encodeURIComponent(path)}${query}`
+        const answer = await fetch(`${url}/api${asked}`, {
           method: body ? 'POST' : 'GET',
           headers: { authorization: `Bearer ${tokens.agent}`, 'content-type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
@@ -231,6 +243,16 @@ class RunningDay implements Day {
     this.count(how)
     await this.git.merge(branch, how)
     if (random.next() < 0.5) await this.git.forget(branch)
+  }
+
+  /** Nobody deletes a task of a day: whatever looks so is a branch, a stash or a merge. */
+  async #nothingDeleted(): Promise<void> {
+    const query = '&kind=deleted&limit=1000'
+    const { body } = await this.ask<{ activity: Deleted[] }>('/activity', undefined, query)
+    for (const { at, task, marks = [] } of body.activity) {
+      this.count('tasks that were away')
+      if (marks.length > 0) this.finding(`${task} counts as deleted at ${at}: ${marks.join()}`)
+    }
   }
 
   async #restart(): Promise<void> {
