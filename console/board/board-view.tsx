@@ -19,6 +19,7 @@ import { choicesOf, filtersOf, isFiltering, passes, placed, turnedOf } from './f
 import { Glance } from './glance.tsx'
 import { isGrouped, lanesOf, turnedGroups } from './lanes.ts'
 import { LanesView } from './lanes-view.tsx'
+import { useLimits } from './limits.ts'
 import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
 import { ReviewView } from './review-view.tsx'
 import { useBoard } from './use-board.ts'
@@ -52,6 +53,7 @@ const NO_CARDS: Cards = new Map()
 
 function Tasks({ live }: { live: Live }) {
   const board = useBoard(live)
+  const limits = useLimits(live)
   const { config, layout } = board ?? {}
   const { query, id } = route.value
   const filters = useMemo(() => filtersOf(query), [query])
@@ -88,7 +90,7 @@ function Tasks({ live }: { live: Live }) {
   const key = config === undefined ? 'unordered' : 'ordered'
   return (
     <>
-      <Glance counts={counts} stuck={stuck} />
+      <Glance counts={counts} stuck={stuck} limits={limits} />
       <BoardFilters
         filters={filters}
         choices={choices}

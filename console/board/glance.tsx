@@ -7,16 +7,18 @@ import { Lasting } from '../ui/time.tsx'
 import { Title, WorkChip } from './card.tsx'
 import type { CardData } from './cards.ts'
 import { type Count, WORDS } from './counts.ts'
+import { PAUSED } from './limits.ts'
 
 interface GlanceProps {
   counts: readonly Count[]
   stuck: readonly CardData[]
+  limits: readonly string[]
 }
 
 /** More are counted: the board itself has to be on the screen, too. */
 const STUCK = 3
 
-export const Glance = ({ counts, stuck }: GlanceProps) => (
+export const Glance = ({ counts, stuck, limits }: GlanceProps) => (
   <section class="glance" aria-label="At a glance">
     <ul class="counts">
       {counts.map((count) => (
@@ -28,6 +30,13 @@ export const Glance = ({ counts, stuck }: GlanceProps) => (
     <a class="hint" href={linkTo({ view: 'happened', query: {} })}>
       What happened
     </a>
+    <p class="chips" role="status">
+      {limits.map((limit) => (
+        <span key={limit} class={limit === PAUSED ? 'chip caution' : 'chip'}>
+          {limit}
+        </span>
+      ))}
+    </p>
     {stuck.length > 0 && (
       <ul class="stuck" aria-label="Stuck">
         {stuck.slice(0, STUCK).map((card) => (

@@ -11,7 +11,7 @@ import { seriousFaults } from '../support/axe.ts'
 import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
-import { oneProcess, Starts } from '../support/local-system.ts'
+import { oneProcess, type Start, Starts } from '../support/local-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const starts = new Starts()
@@ -32,6 +32,16 @@ async function expectAccessible(page: Page): Promise<void> {
       expect(width).toBeLessThanOrEqual(viewport.width)
     }
   }
+}
+
+async function setLimits(start: Start, change: object): Promise<void> {
+  const { url, tokens } = await start.local()
+  const answer = await fetch(`${url}/api/board-settings`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${tokens.board}`, 'content-type': 'application/json' },
+    body: JSON.stringify(change),
+  })
+  expect(answer.status).toBe(200)
 }
 
 describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () => {
@@ -74,6 +84,14 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     expect(page.url()).toContain('work=silent')
     await tally('1 silent').click()
     await page.getByText('7 tasks', { exact: true }).waitFor()
+
+    await setLimits(start, { paused: true, atMost: 4 })
+    await glance.getByText('Paused: no task is handed out').waitFor()
+    await glance.getByText('At most 4 claims').waitFor()
+    await expectAccessible(page)
+    await setLimits(start, { paused: false, perParent: true })
+    await glance.getByText('One agent per parent').waitFor()
+    expect(await glance.getByText('Paused').count()).toBe(0)
 
     const file = '.cairn/tasks/LAMP-6.md'
     const text = await readFile(join(treeOf('knob'), file), 'utf8')

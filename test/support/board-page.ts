@@ -66,10 +66,11 @@ export interface BoardUpdate {
 
 const json = (body: object) => ({ type: 'application/json', body: JSON.stringify(body) })
 
-/** What the edge says before a sidecar has begun to read, and of a board without a history. */
+/** What the edge says before a sidecar has begun to read, and of a board that has only tasks. */
 const API = new Map([
   ['/api/status', json({})],
   ['/api/activity', json({ activity: [] })],
+  ['/api/board-settings', json({ paused: false, perParent: false, atMost: null })],
 ])
 
 export class BoardPage {
