@@ -2,7 +2,7 @@
 // have changed that nobody touched.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
+import type { Activity, ActivityRow, BoardStatus } from '../../libraries/api/types.ts'
 import { request } from '../data/http.ts'
 import type { Live } from '../data/live.ts'
 import { Age, now } from '../ui/time.tsx'
@@ -12,7 +12,7 @@ const TOLD_MS = 3_600_000
 
 export function MainBranch({ live }: { live: Live }) {
   const { main } = live.status.value ?? {}
-  const last = useLastSwitch(live.path, main?.head)
+  const last = useLastSwitch(live.path, main)
   if (!main) return null
   const isTold = last && now.value - Date.parse(last.at) < TOLD_MS
   const [from] = last?.changes?.branch ?? last?.changes?.head ?? []
@@ -29,10 +29,10 @@ export function MainBranch({ live }: { live: Live }) {
 const SHOWN = 24
 
 /** Read anew with each commit of the main tree. An edge that cannot say it has told of none. */
-function useLastSwitch(path: string, head: string | undefined): ActivityRow | undefined {
+function useLastSwitch(path: string, main: BoardStatus['main']): ActivityRow | undefined {
   const [row, setRow] = useState<ActivityRow>()
   useEffect(() => {
-    if (head === undefined) return
+    if (!main) return
     const wanted = new AbortController()
     const query = new URLSearchParams({ path, kind: 'switched', limit: '1' })
     request<Activity>(`/api/activity?${query}`, { signal: wanted.signal }).then(
@@ -40,6 +40,6 @@ function useLastSwitch(path: string, head: string | undefined): ActivityRow | un
       () => undefined,
     )
     return () => wanted.abort()
-  }, [path, head])
+  }, [path, main?.head, main?.branch])
   return row
 }

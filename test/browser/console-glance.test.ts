@@ -93,11 +93,13 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await glance.getByText('One agent per parent').waitFor()
     expect(await glance.getByText('Paused').count()).toBe(0)
 
-    const file = '.cairn/tasks/LAMP-6.md'
-    const text = await readFile(join(treeOf('knob'), file), 'utf8')
-    await writeFile(join(treeOf('knob'), file), text.replace(/^status: .*$/m, 'status: done'))
+    for (const id of ['LAMP-3', 'LAMP-6']) {
+      const file = join(treeOf('knob'), `.cairn/tasks/${id}.md`)
+      const text = await readFile(file, 'utf8')
+      await writeFile(file, text.replace(/^status: .*$/m, 'status: done'))
+    }
     commitAll(treeOf('knob'))
-    await tally('1 to review').click()
+    await tally('2 to review').click()
     const branch = page.getByRole('region', { name: 'agent/knob' })
     await branch.getByRole('link', { name: /LAMP-6/ }).waitFor()
     await branch.getByText(`git -C ${treeOf('knob')} `).waitFor()
@@ -116,8 +118,8 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     const marked = page.getByRole('region', { name: /^To look at/ }).getByRole('listitem')
     await marked.filter({ hasText: 'closed without a claim' }).getByText('LAMP-6').waitFor()
     const tasks = page.getByRole('region', { name: /^By task/ }).getByRole('listitem')
-    const merged = tasks.filter({ hasText: 'Backlog → Done' })
-    await merged.getByRole('link', { name: /LAMP-6/ }).waitFor()
+    const merged = tasks.filter({ hasText: 'LAMP-6' })
+    await merged.getByText('Backlog → Done').waitFor()
     await expectAccessible(page)
     await merged.getByRole('link').click()
     const dialog = page.getByRole('dialog')
@@ -129,6 +131,14 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(page.url()).toContain('#/happened?by=task')
+
+    const header = page.getByRole('banner')
+    await header.getByText('main', { exact: true }).waitFor()
+    git(main, 'switch', '-q', '-c', 'fix', 'agent/knob~1')
+    await header.getByText('fix', { exact: true }).waitFor()
+    await header.getByText('switched from main').waitFor()
+    const ofBoard = page.getByRole('region', { name: /^The board/ })
+    await ofBoard.getByText('main tree switched from main to fix').waitFor()
     expect(complaints).toEqual([])
   })
 })

@@ -2,13 +2,13 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Activity } from '../../../libraries/api/types.ts'
+import { agentName } from '../../../worker/board/words.ts'
 import { problemText, request } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
 import { Age } from '../../ui/time.tsx'
-import { agentName } from '../cards.ts'
 import { MARKS, textOf } from './digest.ts'
 
-/** Undefined: it is not read yet. It is read again with each signal: mostly a `304`. */
+/** Undefined: it is not read yet. Read again at each signal, which the browser's cache answers. */
 export function useHistory(live: Live, task: string): Activity['activity'] | string | undefined {
   const [history, setHistory] = useState<Activity['activity'] | string>()
   const last = live.signals.value[0]?.id
