@@ -38,8 +38,8 @@ entered, and no link is followed. A board that is made later is published, too.
 While the edge cannot be reached, it tries again for ever and loses nothing. SIGTERM and SIGINT
 publish what is pending and end with exit code 0. If two sidecars publish one repository, the later
 one wins; the earlier one goes on when that has ended, or a minute after it was killed. What leaves
-this machine: tasks and sessions as their files have them, and of runs the command and the output,
-without what looks like a secret.`,
+this machine: tasks and sessions as their files have them, the branch and commit of the main tree,
+and of runs the command and the output, without what looks like a secret.`,
   options: OPTIONS,
   run,
 })

@@ -3,8 +3,9 @@
 import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
 import { hostClock } from '../../libraries/client/clock.ts'
 import { Edge } from '../../libraries/client/edge.ts'
+import { activityRoute } from '../../libraries/client/message.ts'
 import { Reads } from '../../libraries/client/reads.ts'
-import type { ActivityQuery } from '../../libraries/client/types.ts'
+import { type ActivityQuery, BoardError } from '../../libraries/client/types.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 
 const PAGE = 1_000
@@ -17,12 +18,15 @@ export async function* pagesOf(
   const reads = new Reads(new Edge({ ...target, fetch, clock: hostClock }))
   let next = before
   do {
-    const place = { before: next?.toString(), limit: String(limit) }
-    const page = await reads.once<Activity>('/activity', { ...query, ...place })
+    const found = await reads.read(activityRoute({ ...query, limit, before: next }))
+    if (found.state !== 'found') throw new BoardError(404, 'unknown_repository', UNPUBLISHED)
+    const page = found.value as Activity
     yield page
     next = page.next
   } while (next !== undefined)
 }
+
+const UNPUBLISHED = 'No sidecar has published this board yet.'
 
 /** A row as a line of an export: what its hash covers, and the hash. */
 export const lineOf = ({ marks: _, ...row }: ActivityRow): string => JSON.stringify(row)

@@ -43,7 +43,7 @@ export class Edge {
     this.#credentials = new Credentials(deps.token, deps.clock)
   }
 
-  /** `route` begins with a slash. */
+  /** `route` begins with a slash, and may have a query of its own. */
   url(route: string, query: Readonly<Record<string, string | undefined>> = {}): string {
     const { url, path } = this.#deps
     const search = Object.entries({ ...(route !== BOARDS_ROUTE && { path }), ...query })
@@ -51,7 +51,7 @@ export class Edge {
         value === undefined ? [] : `${name}=${encodeURIComponent(value)}`,
       )
       .join('&')
-    return `${url}/api${route}${search && '?'}${search}`
+    return `${url}/api${route}${search && (route.includes('?') ? '&' : '?')}${search}`
   }
 
   /** Rejects with a BoardError for every failure. */

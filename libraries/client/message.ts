@@ -4,6 +4,10 @@ import type { Message } from '../api/types.ts'
 
 export const taskRoute = (id: string): string => `/tasks/${encodeURIComponent(id)}`
 
+/** What is undefined is not asked for. */
+export const activityRoute = (query: object): string =>
+  `/activity?${new URLSearchParams(JSON.parse(JSON.stringify(query)) as Record<string, string>)}`
+
 /** No URL can hold a lone surrogate. */
 export function hasRoute(id: unknown): id is string {
   try {

@@ -1,7 +1,7 @@
 // Reads endpoints with conditional requests. Each route has at most one request in flight and one
 // that waits.
 
-import type { Edge, RequestOptions } from './edge.ts'
+import type { Edge } from './edge.ts'
 import { BoardError } from './types.ts'
 
 export interface Found {
@@ -54,19 +54,6 @@ export class Reads {
       current.startNext = () => resolve(this.#start(route, since))
     })
     return current.next
-  }
-
-  /** The value now, as it is asked for. Rejects with a BoardError. */
-  async once<Value>(route: string, query: NonNullable<RequestOptions['query']>): Promise<Value> {
-    const controller = new AbortController()
-    this.#controllers.add(controller)
-    try {
-      const headers = { Accept: 'application/json' }
-      const { response } = await this.#edge.send(route, { headers, query, controller })
-      return (await jsonOf(response)) as Value
-    } finally {
-      this.#controllers.delete(controller)
-    }
   }
 
   /** Aborts all requests in flight. */

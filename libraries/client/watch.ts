@@ -14,7 +14,7 @@ import type { Clock } from './clock.ts'
 import { BOARDS_ROUTE } from './edge.ts'
 import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
-import { isNewer, parseMessage, taskRoute } from './message.ts'
+import { activityRoute, isNewer, parseMessage, taskRoute } from './message.ts'
 import type { ReadResult, Reads } from './reads.ts'
 import { Resource } from './resource.ts'
 import { isFinal } from './stream.ts'
@@ -105,9 +105,9 @@ export class Watch implements BoardWatch {
     return found.state === 'found' ? (found.value as TaskDetail) : undefined
   }
 
-  async activity({ before, limit, ...query }: ActivityQuery = {}): Promise<Activity> {
-    const numbers = { before: before?.toString(), limit: limit?.toString() }
-    return await this.#reads().once<Activity>('/activity', { ...query, ...numbers })
+  async activity(query: ActivityQuery = {}): Promise<Activity> {
+    const found = await this.#read(activityRoute(query))
+    return found.state === 'found' ? (found.value as Activity) : { activity: [] }
   }
 
   async boards(): Promise<readonly ListedBoard[]> {
@@ -127,12 +127,8 @@ export class Watch implements BoardWatch {
   }
 
   async #read(route: string): Promise<ReadResult> {
-    return await this.#reads().read(route)
-  }
-
-  #reads(): Reads {
     if (this.#state.name === 'closed') throw new BoardError(0, 'closed', 'The watch is closed.')
-    return this.#parts.reads
+    return await this.#parts.reads.read(route)
   }
 
   #linkEvents(): LinkEvents {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Edge } from '../../../libraries/client/edge.ts'
+import { activityRoute } from '../../../libraries/client/message.ts'
 import { Reads } from '../../../libraries/client/reads.ts'
 import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 
@@ -42,22 +43,11 @@ describe('reads', () => {
     expect(requests[0]?.headers.get('Authorization')).toBe('Bearer t')
   })
 
-  it('of the history send what is asked for, and keep nothing', async () => {
+  it('of the history send what is asked for beside the repository', async () => {
     const { requests, reads } = reading()
-    const ask = () => reads.once('/activity', { task: 'A 1', limit: undefined })
-    for (const value of [1, 2]) {
-      const answer = ask()
-      await settle()
-      const request = requests.at(-1)
-      expect(request?.url).toBe('https://edge.test/base/api/activity?path=a%2Fb&task=A%201')
-      expect(request?.headers.get('If-None-Match')).toBeNull()
-      request?.answer(tagged(value, 'W/"1"'))
-      expect(await answer).toBe(value)
-    }
-    const refused = ask()
+    void reads.read(activityRoute({ task: 'A 1', limit: 5, since: undefined }))
     await settle()
-    requests.at(-1)?.answer(refusal(400, 'bad_since'))
-    await expect(refused).rejects.toMatchObject({ status: 400, code: 'bad_since' })
+    expect(requests[0]?.url).toBe('https://edge.test/base/api/activity?task=A+1&limit=5&path=a%2Fb')
   })
 
   it('of all boards name no repository', async () => {
