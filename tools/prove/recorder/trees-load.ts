@@ -169,7 +169,10 @@ export class TreesLoad {
     const { name, dir } = tree
     const beside = join(this.#places.beside, `${name}-${this.#random.below(1e9)}`)
     const elsewhere = join(this.#places.elsewhere, name)
-    const own = join(await this.#system.git('rev-parse', '--absolute-git-dir'), 'worktrees', name)
+    const common = await this.#system.git('rev-parse', '--absolute-git-dir')
+    const own = join(common, 'worktrees', name)
+    // Not beside it: the next `git worktree repair` would take it for another worktree.
+    const forgotten = join(common, `${name}-forgotten`)
     this.#recorder.write({ kind: 'moved', tree: name, how })
     // git moves only what it finds; and of two folders it must know which is the copy.
     if (how === 'git' || how === 'copied') await this.#system.git('worktree', 'repair', dir)
@@ -182,7 +185,7 @@ export class TreesLoad {
     // git knows it no more, so it is left out until its folder is back.
     if (how === 'forgotten') {
       this.#unmark(tree)
-      await rename(own, `${own}.away`)
+      await rename(own, forgotten)
     }
     await this.#meanwhile(tree, held)
     if (how === 'mv' && this.#random.next() < 0.5) {
@@ -195,7 +198,7 @@ export class TreesLoad {
     if (how === 'copied') await rm(beside, { recursive: true })
     if (how === 'forgotten') {
       await this.#leftOut(tree)
-      await rename(`${own}.away`, own)
+      await rename(forgotten, own)
       if (status !== undefined) await this.#shown(tree, status, held)
     }
     await this.#meanwhile(tree, held)
