@@ -47,6 +47,7 @@ export class AgentsDay {
   readonly repository = processRepositories({
     openSql: () => this.#sql,
     now: this.clock.now,
+    elapsed: this.clock.elapsed,
     after: this.clock.after,
     maxIdle: 8,
     silentAfterMs: SILENT_AFTER_MS,
