@@ -2,7 +2,7 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
-import { agentName } from '../../worker/board/words.ts'
+import { agentName, closedAt } from '../../worker/board/words.ts'
 import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {
@@ -58,7 +58,7 @@ function placesOf(
   if (closedIn.length > 0) {
     return closedIn.map((mark) => {
       const session = newest(sessions.filter(({ tree }) => tree === mark.tree))
-      return { place: placeOf(mark), item: itemOf(card, session, mark.updatedAt) }
+      return { place: placeOf(mark), item: itemOf(card, session, closedAt(card.task, mark)) }
     })
   }
   const session = sessions.find(({ id }) => id === done?.session)

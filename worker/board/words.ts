@@ -103,10 +103,17 @@ function reviewOf(task: Seeable, isClosed: Facts['isClosed']): Seen | undefined 
   if (deletedInMain || isClosedInMain(task, isClosed)) return undefined
   const closed = trees.filter(({ status }) => status !== undefined && isClosed(status))
   if (!done && closed.length === 0) return undefined
-  const times = [done?.at, ...closed.map(({ updatedAt }) => updatedAt)]
+  const times = done ? [done.at] : closed.map((mark) => closedAt(task, mark))
   const known = times.flatMap((time) => timeOf(time) || [])
   return { word: 'review', ...(known.length > 0 && { since: Math.min(...known) }) }
 }
+
+/** When a tree closed it. Undefined: its copy is dated as the main tree's, and does not say it. */
+export const closedAt = (
+  { inMain, updatedAt }: Pick<Task, 'inMain' | 'updatedAt'>,
+  mark: Pick<Task, 'updatedAt'>,
+): string | undefined =>
+  inMain !== false && mark.updatedAt === updatedAt ? undefined : mark.updatedAt
 
 const timeOf = (text = ''): number => Date.parse(text) || 0
 

@@ -21,6 +21,10 @@ describe('what waits for a review', () => {
       ],
     }),
     toReview('LAMP-4', { done: { at: at(13), by: 'ada', session: 'claim-4' } }),
+    toReview('LAMP-6', {
+      updatedAt: at(10),
+      trees: [{ ...dim, status: 'done', updatedAt: at(10) }],
+    }),
     card({ id: 'LAMP-5', trees: [{ ...dim, status: 'done' }] }),
   ]
 
@@ -53,6 +57,7 @@ describe('what waits for a review', () => {
         { id: 'LAMP-2', since: ms(12) },
         { id: 'LAMP-4', since: ms(13), who: 'ada' },
         { id: 'LAMP-1', since: ms(15), who: 'root@vm', summary: 'A curve.' },
+        { id: 'LAMP-6' },
       ],
     ])
   })

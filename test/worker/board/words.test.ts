@@ -90,8 +90,18 @@ describe('a review', () => {
     expect(seen(task({ trees: [tree({ status: undefined, gone: true })] }))).toBeUndefined()
   })
 
-  it('is due for what was released as done', () => {
-    expect(seen(task({ done }))).toEqual({ word: 'review', since: NOW - 30 * MINUTE })
+  it('has no age where the copy is dated as what the main tree has, which nobody closed', () => {
+    const updatedAt = ago(40)
+    expect(seen(task({ updatedAt, trees: [tree({ updatedAt })] }))).toEqual({ word: 'review' })
+    const never = task({ status: 'Done', inMain: false, updatedAt, trees: [tree({ updatedAt })] })
+    expect(seen(never)).toEqual({ word: 'review', since: NOW - 40 * MINUTE })
+  })
+
+  it('is due for what was released as done, since then', () => {
+    const since = NOW - 30 * MINUTE
+    expect(seen(task({ done }))).toEqual({ word: 'review', since })
+    const trees = [tree({ updatedAt: ago(90_000) })]
+    expect(seen(task({ done, trees }))).toEqual({ word: 'review', since })
   })
 
   it('is due for what the main tree never had, and not for what it has deleted', () => {
