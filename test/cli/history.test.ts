@@ -163,6 +163,20 @@ describe('an export', () => {
     })
   })
 
+  test('is printed with what is marked in it', async () => {
+    for (const status of ['open', 'done', 'open']) {
+      const text = `---\ntitle: Two\nstatus: ${status}\n---\n`
+      await writeFile(join(cli.board, '.cairn/tasks/T-2.md'), text)
+      await run(['sync', cli.board], cli.env())
+    }
+    const { out, verified } = await exported()
+    expect(out).not.toContain('marks')
+    expect(await verified(out)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/ {2}\[reopened\] {2}status {2}T-2 {2}.*\nIt is whole: /),
+    })
+  })
+
   test('is compared with the heads in a log, too', async () => {
     await publish()
     const { verified } = await exported()
