@@ -9,6 +9,7 @@ import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
 import type { Assets } from './console/assets.ts'
 import { pageRoutes } from './console/routes.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import { KEPT_ON_304 } from './payments/queries/routes.ts'
@@ -33,6 +34,8 @@ export type AppDeps = Omit<BoardDeps, 'maxBoards'> & {
   hostFetch: HostFetch | undefined
   /** The console's page, as it was built. */
   assets: Assets
+  /** Only its own machine reaches it. */
+  isOnLoopback?: boolean
   /** Absent: the host compresses answers by itself. */
   compressed?: MiddlewareHandler<ApiEnv>
 }
@@ -58,7 +61,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
       // biome-ignore format: several names a line.
       allowHeaders: [
         'Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID',
-        'Idempotency-Key', 'X-Correlation-Id',
+        'Idempotency-Key', 'X-Correlation-Id', 'MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name',
       ],
       // biome-ignore format: several names a line.
       exposeHeaders: [
@@ -98,6 +101,18 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   }
   app.route('/api', sessionRoutes(access))
   app.route('/api', boardRoutes({ ...deps, maxBoards: config.maxBoards }))
+  app.route(
+    '/mcp',
+    mcpRoutes({
+      access,
+      knownOrigins,
+      publicUrl,
+      isOnLoopback: deps.isOnLoopback ?? false,
+      secret: config.auth.secrets[0],
+      send: async (request, env) => await app.fetch(request, env),
+      log,
+    }),
+  )
 
   app.notFound(async (c) => {
     const answer = await deps.hostFetch?.(c.req.raw, { payments })

@@ -31,6 +31,7 @@ import { objectEndedSessions, SessionsObject } from './session/ended-sessions-ob
 import { accessMetrics, createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
+import { isLoopback } from './shared/loopback.ts'
 import { logMetrics } from './shared/metrics.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
@@ -182,6 +183,8 @@ function openEdge(env: Env, file: SignalboxFile, delivererFor: (env: Env) => Del
     }),
     clock: hostClock,
     log: consoleLog,
+    // On one machine; none is set in the cloud.
+    isOnLoopback: isLoopback(String(env.HOST)),
     // A Worker's CPU budget is per stream.
     limits: { ...STREAM_LIMITS, ageMs: 30 * 60_000 },
     metrics: boardMetrics(counted.metrics),

@@ -36,6 +36,7 @@ import { moveAside } from './shared/damaged-file-node.ts'
 import { maxDescriptors, sharesOf } from './shared/descriptors-node.ts'
 import { isDamaged } from './shared/file-errors.ts'
 import type { Fields, Log } from './shared/log.ts'
+import { isLoopback } from './shared/loopback.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
 import { sqlPool } from './shared/sql-pool.ts'
@@ -167,6 +168,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       payments,
       hostFetch: file.fetch,
       assets: folderAssets(host.consoleDir),
+      isOnLoopback: isLoopback(host.hostname),
       compressed: compressed(),
       repositories,
       directory,

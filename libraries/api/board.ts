@@ -6,35 +6,20 @@ import {
   activityRowSchema,
   activitySchema,
 } from '../../worker/board/activity-rows.ts'
-import { boardReportSchema, mainTreeSchema, readingSchema } from '../../worker/board/publishing.ts'
+import { mainTreeSchema, readingSchema } from '../../worker/board/publishing.ts'
 import * as records from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
+import {
+  boardsSchema,
+  listedBoardSchema,
+  runsSchema,
+  sessionsSchema,
+  taskDetailSchema,
+  tasksSchema,
+} from './board-answers.ts'
 import { CLAIM_SCHEMAS, CLAIMING } from './claims.ts'
 import { type Description, type Operation, revalidated } from './operation.ts'
 import { PUBLISHING } from './publishing.ts'
-
-const SINCE = {
-  gone: z
-    .array(z.string())
-    .describe('With `since`: ids of what changed and is not in the list now, known before or not.')
-    .exactOptional(),
-  whole: z
-    .literal(true)
-    .describe(
-      'With `since`: this is the whole list, since too much has changed, or the place is too old.',
-    )
-    .exactOptional(),
-  seq: z.string().describe('With `since`: the place to go on from.').exactOptional(),
-}
-const tasksSchema = z.object({ tasks: z.array(records.taskSchema), ...SINCE })
-const sessionsSchema = z.object({
-  sessions: z.array(records.sessionSchema).describe('Newest first; in any order with `since`.'),
-  ...SINCE,
-})
-const runsSchema = z.object({ runs: z.array(records.runSchema).describe('Newest first.') })
-const taskDetailSchema = records.taskSchema
-  .extend({ ...runsSchema.shape, ...sessionsSchema.pick({ sessions: true }).shape })
-  .describe('A task with its runs and sessions.')
 
 const time = z.string().meta({ format: 'date-time' })
 const count = z.int().nonnegative()
@@ -71,32 +56,6 @@ const statusSchema = z.object({
   silentAfterMs: count.describe(
     'Who works and shows no sign of it for so long is silent: the variable `SILENT_AFTER`.',
   ),
-})
-
-const { run: _, sidecar, changedAt, ...listed } = boardReportSchema.shape
-const listedBoardSchema = z
-  .object({
-    path: z.string(),
-    ...listed,
-    sidecar: z.object({
-      state: z
-        .enum([...sidecar.shape.state.options, 'offline'])
-        .describe(
-          'As of `lastSeenAt`. A sidecar writes it when it begins and ends, and once a day; who ' +
-            'reads the status of a board whose sidecar is offline has that written.',
-        ),
-      lastSeenAt: time.describe('When this was written, or since when it is offline.'),
-      version: z.string(),
-    }),
-    lastChangeAt: changedAt,
-  })
-  .describe('A board as its sidecar reported it last, at most 30 s after a change.')
-const boardsSchema = z.object({
-  boards: z
-    .array(listedBoardSchema)
-    .describe(
-      'Those that the token covers: those that run first, those whose files are gone last.',
-    ),
 })
 
 const ticketSchema = z.object({

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
+import { messageSchema } from '../../worker/mcp/routes.ts'
 import { sessionSchema, signInSchema } from '../../worker/session/routes.ts'
 import { BOARD } from './board.ts'
 import { makeDocument } from './make-document.ts'
@@ -92,5 +93,33 @@ const OWN: Description = {
   schemas: {},
 }
 
+const MCP: Description = {
+  tag: { name: 'MCP', description: 'The tools of agents.' },
+  operations: {
+    'POST /mcp': {
+      id: 'callMcp',
+      summary: 'The Model Context Protocol',
+      description:
+        'A message of JSON-RPC, of the versions 2024-10-07 to 2026-07-28. A tool needs the ' +
+        'scopes of the operations that it is. What is wrong with the protocol is answered as ' +
+        'that says.',
+      needs: 'token',
+      headers: ['Origin'],
+      body: messageSchema,
+      answers: {
+        200: {
+          description: 'The answer, or a stream of messages that ends with it.',
+          schema: messageSchema,
+          texts: ['text/event-stream'],
+        },
+        202: { description: 'A notification was heard.' },
+      },
+      failures: ['bad_host', 'payload_too_large'],
+    },
+  },
+  schemas: {},
+}
+
 /** With the default prefix of the webhooks. An edge with another one changes it as it answers. */
-export const openapiDocument = () => makeDocument(INFO, [PAYMENTS, WEBHOOKS, BOARD, SESSION, OWN])
+export const openapiDocument = () =>
+  makeDocument(INFO, [PAYMENTS, WEBHOOKS, BOARD, MCP, SESSION, OWN])

@@ -44,6 +44,9 @@ export const DOORS: Record<string, Door> = {
     passed: 401,
   },
 
+  // The body is no message.
+  'POST /mcp': { ask: '/mcp', needs: 'token', passed: 400 },
+
   'GET /api/session': { ask: '/api/session', needs: 'token', passed: 200 },
   'DELETE /api/session': { ask: '/api/session', needs: 'token', passed: 204 },
 

@@ -8,6 +8,7 @@ import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { compressionContract } from '../contract/compression.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
+import { mcpContract } from '../contract/mcp.ts'
 import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 let edge: EdgeProcess
@@ -21,6 +22,7 @@ afterAll(() => edge.close())
 boardContract('Deno, over HTTP', { edge: () => edge, sendsConnection: true })
 accessContract('Deno, over HTTP', { edge: () => edge })
 compressionContract('Deno, over HTTP', { edge: () => edge })
+mcpContract('Deno, over HTTP', { edge: () => edge })
 
 it('refuses under Deno a Host header that is no host', () => expectHostsRefused(edge))
 

@@ -36,6 +36,7 @@ export interface ProcessEdgeOptions {
   hostFetch?: HostFetch
   /** Fetches the keys of AUTH_JWKS_URL. */
   fetch?: typeof fetch
+  isOnLoopback?: boolean
   /** Default: no built page. */
   assets?: Assets
 }
@@ -75,6 +76,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     payments: options.payments,
     hostFetch: options.hostFetch,
     assets: options.assets ?? { read: async () => undefined },
+    isOnLoopback: options.isOnLoopback ?? false,
     compressed: compressed(),
     limits: { ...STREAM_LIMITS, ...options.limits },
     metrics: boardMetrics(metrics),

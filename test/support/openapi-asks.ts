@@ -141,6 +141,14 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     { path: '/openapi.json', status: 200 },
     { path: '/openapi.json', status: 304, headers: { 'If-None-Match': known.tag } },
   ],
+  'POST /mcp': () => [
+    {
+      path: '/mcp',
+      status: 200,
+      body: { jsonrpc: '2.0', id: 1, method: 'ping' },
+    },
+    { path: '/mcp', status: 403, headers: { Origin: 'https://evil.example' }, body: {} },
+  ],
   'POST /payments/webhooks/:gateway': () => [
     { path: '/payments/webhooks/bank', status: 200, body: webhookBody({}) },
     { path: '/payments/webhooks/other', status: 404, body: '{}' },

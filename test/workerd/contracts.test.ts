@@ -16,6 +16,7 @@ import { boardStoreContract } from '../contract/board-store.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'
 import { boundContract, directoryContract } from '../contract/directory.ts'
 import { endedSessionsContract } from '../contract/ended-sessions.ts'
+import { mcpContract } from '../contract/mcp.ts'
 import type { Edge } from '../support/edge.ts'
 import { codesOf, documentedFetch, OPERATIONS, openapi } from '../support/openapi-operations.ts'
 
@@ -23,6 +24,7 @@ const origin = 'https://edge.test'
 const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
 accessContract('workerd', { edge: () => edge })
 consoleSessionContract('workerd', { edge: () => edge })
+mcpContract('workerd', { edge: () => edge })
 
 const { REPOSITORY, SESSIONS, DIRECTORY } = env as unknown as {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>

@@ -19,7 +19,7 @@ export async function prepareWorkerd(plan: EdgePlan, bundle = bundleWorker): Pro
   const objectsDir = join(plan.dir, 'objects')
   await mkdir(objectsDir, { recursive: true })
   await bundle(join(plan.home, settings.main), join(plan.dir, script))
-  const variables = { ...settings.vars, ...plan.variables }
+  const variables = { ...settings.vars, ...plan.variables, HOST: LOOPBACK }
   const configFile = join(plan.dir, 'workerd.capnp')
   const address = `${LOOPBACK}:${plan.port}`
   const names = Object.keys(variables)

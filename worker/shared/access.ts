@@ -192,12 +192,17 @@ export function cookieName(url: URL): string {
  * cookie must come from our own page or an allowed origin. Throws a Problem.
  */
 export function requireKnownOrigin(request: Request, allowed: readonly string[]): void {
+  if (isKnownOrigin(request, allowed)) return
+  throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
+}
+
+/** Whether the page that sends it is our own, or of an allowed origin. Without an Origin: no. */
+export function isKnownOrigin(request: Request, allowed: readonly string[]): boolean {
   const origin = request.headers.get('Origin')
   const { origin: own } = new URL(request.url)
   // Behind a proxy that terminates TLS, our own URL is http and the browser’s origin is https.
   const known = [own, own.replace(/^http:/, 'https:'), ...allowed]
-  if (origin !== null && known.includes(origin)) return
-  throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
+  return origin !== null && known.includes(origin)
 }
 
 interface Found {

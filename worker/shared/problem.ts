@@ -11,6 +11,7 @@ export const STATUS_OF = {
   code_spent: 401,
   forbidden: 403,
   bad_origin: 403,
+  bad_host: 403,
   not_found: 404,
   unknown_repository: 404,
   unknown_task: 404,

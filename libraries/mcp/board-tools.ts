@@ -1,0 +1,125 @@
+// The tools that read boards.
+
+import * as z from 'zod'
+import { activityQuery, activitySchema } from '../../worker/board/activity-rows.ts'
+import { taskSchema, tasksQuery } from '../../worker/board/records.ts'
+import { printable } from '../../worker/shared/printable.ts'
+import { boardsSchema, taskDetailSchema } from '../api/board-answers.ts'
+import type { ActivityRow, Boards, Task } from '../api/types.ts'
+import { ask, boardOf } from './caller.ts'
+import { READING, type Tool, tool } from './tool.ts'
+
+const MOST_ROWS = 1_000
+const ROWS = 100
+const limit = z.int().min(1).max(MOST_ROWS).default(ROWS).describe('How many rows at most.')
+
+const listBoards = tool({
+  name: 'list_boards',
+  title: 'Boards',
+  description: 'The task boards that the token covers.',
+  reads: true,
+  input: z.strictObject({}),
+  output: boardsSchema,
+  run: (_, call) => ask<Boards>(call, '/boards'),
+  text: ({ boards }) =>
+    linesOf(boards, ({ path, title, counts }) => {
+      const all = counts ? ` (${counts.tasks} tasks, ${counts.ready} ready)` : ''
+      return `${path}: ${title ?? ''}${all}`
+    }),
+})
+
+const { path: _path, since: _since, ...filters } = tasksQuery.shape
+const listTasks = tool({
+  name: 'list_tasks',
+  title: 'Tasks',
+  description:
+    'Tasks of a board, without their bodies. `ready` alone does not say that nobody works on a ' +
+    'task: claim_task gives one that is free.',
+  reads: true,
+  input: z.strictObject({
+    ...READING,
+    ...filters,
+    ready: z.boolean().exactOptional(),
+    review: z
+      .literal(true)
+      .describe(filters.review.description ?? '')
+      .exactOptional(),
+    limit,
+  }),
+  output: z.object({
+    tasks: z.array(taskSchema),
+    total: z.int().nonnegative().describe('How many there are; `tasks` has the first.'),
+  }),
+  async run({ board, claim: _claim, limit, ...query }, call) {
+    const asked = { board: await boardOf(call, board), query }
+    const { tasks } = await ask<{ tasks: Task[] }>(call, '/tasks', asked)
+    return { tasks: tasks.slice(0, limit), total: tasks.length }
+  },
+  text({ tasks, total }) {
+    const more =
+      total > tasks.length ? `\n${total - tasks.length} more: filter, or raise limit.` : ''
+    return `${linesOf(tasks, lineOf)}${more}`
+  },
+})
+
+const getTask = tool({
+  name: 'get_task',
+  title: 'One task',
+  description: 'A task with its body, the runs of its checks, and who works on it.',
+  reads: true,
+  input: z.strictObject({ ...READING, task: z.string().min(1).max(1_024).describe('Its id.') }),
+  output: taskDetailSchema,
+  run: async ({ board, task }, call) =>
+    await ask<z.output<typeof taskDetailSchema>>(call, `/tasks/${encodeURIComponent(task)}`, {
+      board: await boardOf(call, board),
+    }),
+  text({ body, sessions, ...task }) {
+    const { deps = [], file, assignee } = task
+    return [
+      lineOf(task),
+      ...(file === undefined ? [] : [`file: ${printable(file)}`]),
+      ...(assignee === undefined ? [] : [`assignee: ${printable(assignee)}`]),
+      ...(deps.length === 0 ? [] : [`waits for: ${deps.map(printable).join(', ')}`]),
+      ...sessions
+        .filter(({ health }) => health === 'active')
+        .map(({ actor, startedAt }) => `${printable(actor)} works on it since ${startedAt}`),
+      ...(body === undefined ? [] : ['', body]),
+    ].join('\n')
+  },
+})
+
+const { path: _board, before: _before, limit: _limit, ...rows } = activityQuery.shape
+const history = tool({
+  name: 'history',
+  title: 'History',
+  description: 'What became of the tasks and claims of a board, the newest first.',
+  reads: true,
+  input: z.strictObject({
+    ...READING,
+    ...rows,
+    before: z.int().positive().describe('The `next` of the last answer.').exactOptional(),
+    limit,
+  }),
+  output: activitySchema,
+  run: async ({ board, claim: _claim, ...query }, call) =>
+    await ask<z.output<typeof activitySchema>>(call, '/activity', {
+      board: await boardOf(call, board),
+      query,
+    }),
+  text: ({ activity }) => linesOf(activity, rowText),
+})
+
+export const BOARD_TOOLS: readonly Tool[] = [listBoards, listTasks, getTask, history]
+
+const linesOf = <Row>(rows: readonly Row[], text: (row: Row) => string): string =>
+  rows.length === 0 ? 'There are none.' : rows.map((row) => printable(text(row))).join('\n')
+
+const lineOf = ({ id, status, ready, title }: Task): string =>
+  printable(`${id} [${status}${ready ? ', ready' : ''}] ${title}`)
+
+function rowText({ at, kind, task = '', title = '', actor, changes = {}, summary }: ActivityRow) {
+  const turned = Object.entries(changes).map(([field, [from, to]]) => `${field} ${from} → ${to}`)
+  const by = actor === undefined ? [] : [`by ${actor}`]
+  const said = summary === undefined ? [] : [summary]
+  return [at, kind, task, title, ...by, ...turned, ...said].filter(Boolean).join(' ')
+}
