@@ -68,6 +68,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'ends the pause of a board',
     load: () => import('./commands/resume.ts'),
   },
+  mcp: {
+    summary: 'speaks the Model Context Protocol with an agent on this machine',
+    load: () => import('./commands/mcp.ts'),
+  },
   deploy: {
     summary: 'makes an edge on Cloudflare, or brings it to this version',
     load: () => import('./commands/deploy.ts'),

@@ -1,0 +1,93 @@
+// For whom `signalbox mcp` works: an agent on this machine, at the Signalbox that runs for its
+// board.
+
+import { randomBytes } from 'node:crypto'
+import { type Caller, type GivenClaim, Refused } from '../../libraries/mcp/caller.ts'
+import { sha256Hex } from '../../worker/shared/sha256.ts'
+import { claimsAt } from '../claim/claims-at-edge.ts'
+import { forgetClaim, type KeptClaim, keepClaim, type Release } from '../claim/kept-claims.ts'
+import type { Claimant, Place } from '../claim/own-claim.ts'
+import { endKept } from '../claim/watch-claims.ts'
+import type { Environment } from '../context.ts'
+
+const ABANDONED: Release = { outcome: 'abandoned' }
+const SECRET_CHARS = 22
+
+export interface StdioCaller extends Caller {
+  /** The agent has ended: gives back what it holds. */
+  end(): Promise<void>
+}
+
+/** `find` looks again: another one may run by now, at another address. */
+export function stdioCaller(
+  first: Claimant,
+  find: () => Promise<Claimant | undefined>,
+  { env, onError }: { env: Environment; onError: Caller['onError'] },
+): StdioCaller {
+  const { actor, agent, tree, branch, board } = first
+  const own = randomBytes(32).toString('base64url')
+  const held = new Map<string, KeptClaim>()
+  let place = first.place
+
+  async function placed(): Promise<Place> {
+    place ??= (await find())?.place
+    if (place) return place
+    throw unreachable(`A board needs a running Signalbox, and none runs for ${board}: start it.`)
+  }
+
+  return {
+    actor,
+    needsAgent: true,
+    from: { ...(tree !== undefined && { tree }), ...(branch !== undefined && { branch }) },
+    board: async () => (await placed()).edge.path,
+    async send(route, init) {
+      const { edge } = await placed()
+      const headers = new Headers(init.headers)
+      headers.set('Authorization', `Bearer ${await edge.token()}`)
+      try {
+        return await fetch(`${edge.url}${route}`, { ...init, headers })
+      } catch (error) {
+        if (init.signal?.aborted) throw error
+        place = undefined
+        throw unreachable(`No Signalbox answers at ${edge.url}: try again.`)
+      }
+    },
+    secretFor: async (words) =>
+      Buffer.from(await sha256Hex(`${own} ${words}`), 'hex')
+        .toString('base64url')
+        .slice(0, SECRET_CHARS),
+    held: {
+      async given({ claim, task, generation, ttlMs, ...given }: GivenClaim) {
+        const { at } = await placed()
+        const known = { claim, task, generation, ttlMs, actor: given.actor, board: given.board, at }
+        const kept = {
+          ...known,
+          ...(tree !== undefined && { tree }),
+          ...(agent && { process: agent }),
+        }
+        held.set(claim, kept)
+        await keepClaim(env, kept)
+      },
+      async ended(claim) {
+        held.delete(claim)
+        await forgetClaim(env, { claim })
+      },
+    },
+    onError,
+    async end() {
+      await Promise.all(
+        [...held.values()].map(async (kept) => {
+          try {
+            const { edge } = await placed()
+            await endKept(env, claimsAt({ ...edge, path: kept.board }), kept, ABANDONED)
+          } catch {
+            // Whichever runs next passes it on.
+            await keepClaim(env, { ...kept, release: ABANDONED })
+          }
+        }),
+      )
+    },
+  }
+}
+
+const unreachable = (error: string) => new Refused({ error, code: 'unreachable' })
