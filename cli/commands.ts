@@ -72,6 +72,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'speaks the Model Context Protocol with an agent on this machine',
     load: () => import('./commands/mcp.ts'),
   },
+  skill: {
+    summary: 'prints or writes a skill for agents that work from a board',
+    load: () => import('./commands/skill.ts'),
+  },
   deploy: {
     summary: 'makes an edge on Cloudflare, or brings it to this version',
     load: () => import('./commands/deploy.ts'),

@@ -1,0 +1,55 @@
+// The skill for agents that work from the board: printed, or put where they read it.
+
+import { existsSync } from 'node:fs'
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { define } from '../command.ts'
+import { type Context, type Input, UsageError } from '../context.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { SKILL, SKILL_NAME } from '../skill/skill-text.ts'
+
+/** Where the project's skills are: Claude Code's, and those of Codex, Cursor and others. */
+const FOLDERS = ['.claude/skills', '.agents/skills']
+
+const OPTIONS = [
+  new Setting('--write', `put it in ${FOLDERS.join(' and ')} of this folder`),
+  new Setting('--print', 'print it'),
+] as const
+
+export const command = define({
+  usage: '--write | --print',
+  description: `\
+A skill is Markdown that an agent reads when it fits: how to claim, do and release a task of the
+board, by MCP or by commands. --write makes ${SKILL_NAME}/SKILL.md in the folders for skills of this
+folder, or brings them to this version.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(
+  { options }: Input<OptionsOf<typeof OPTIONS>>,
+  { io, cwd }: Context,
+): Promise<number> {
+  if (options.write === options.print) throw new UsageError('Use either --write or --print.')
+  if (options.print) {
+    io.out(SKILL)
+    return 0
+  }
+  const files = FOLDERS.map((folder) => join(cwd, folder, SKILL_NAME, 'SKILL.md'))
+  for (const file of files) await refuseLink(file, cwd)
+  for (const file of files) {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, SKILL)
+    io.out(`${file}\n`)
+  }
+  return 0
+}
+
+/** A repository may have brought one, which would be followed to a file of somebody else. */
+async function refuseLink(file: string, top: string): Promise<void> {
+  for (let at = file; at !== top; at = dirname(at)) {
+    if (existsSync(at) && (await lstat(at)).isSymbolicLink()) {
+      throw new UsageError(`${at} is a link, and nothing was written.`)
+    }
+  }
+}
