@@ -1,7 +1,6 @@
 // MCP over standard input and output, for an agent on this machine.
 
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { mcpServer } from '../../libraries/mcp/server.ts'
+import { serveMcp } from '../../libraries/mcp/stdio.ts'
 import { agentAbove } from '../claim/agent-process.ts'
 import { CLAIMING, claimantOf } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
@@ -31,7 +30,7 @@ async function run(input: Input<OptionsOf<typeof CLAIMING>>, context: Context): 
   if (!claimant) return FAILED
   const onError = (error: unknown) => notice(String(error))
   const caller = stdioCaller(claimant, find, { env, onError })
-  const served = serveStdio(() => mcpServer(caller, { version: VERSION, subscribes: false }))
+  const served = serveMcp(caller, VERSION)
   const asked = io.shutdownSignal({ withParent: true })
   await new Promise((resolve) => asked.addEventListener('abort', resolve, { once: true }))
   await served.close()

@@ -2,7 +2,9 @@
 // board.
 
 import { randomBytes } from 'node:crypto'
+import { claimsOf } from '../../libraries/client/edge.ts'
 import { type Caller, type GivenClaim, Refused } from '../../libraries/mcp/caller.ts'
+import { coversPath } from '../../worker/shared/repos.ts'
 import { sha256Hex } from '../../worker/shared/sha256.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, type Release } from '../claim/kept-claims.ts'
@@ -40,6 +42,10 @@ export function stdioCaller(
     needsAgent: true,
     from: { ...(tree !== undefined && { tree }), ...(branch !== undefined && { branch }) },
     board: async () => (await placed()).edge.path,
+    async covers(board) {
+      const { repos } = claimsOf(await (await placed()).edge.token())
+      return Array.isArray(repos) && coversPath(repos.map(String), board)
+    },
     async send(route, init) {
       const { edge } = await placed()
       const headers = new Headers(init.headers)

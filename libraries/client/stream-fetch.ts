@@ -89,10 +89,7 @@ export interface Block {
 
 const LINE_END = /\r\n|\r|\n/
 
-/**
- * Parses server-sent events from chunks of text, as the HTML standard defines. Pure.
- * @forTests Texts that our edge never sends.
- */
+/** Parses server-sent events from chunks of text, as the HTML standard defines. Pure. */
 export class SseParser {
   #partialLine = ''
   #block: Block = {}

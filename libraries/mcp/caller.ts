@@ -8,6 +8,8 @@ export interface Caller {
   send(route: string, init: RequestInit): Promise<Response>
   /** The board that is meant where none is named. Undefined: the token names several, or none. */
   board(): Promise<string | undefined>
+  /** Whether the token is for this board. */
+  covers(board: string): Promise<boolean>
   /** Who works, without the name of an agent. */
   actor: string
   /** One server is for all agents of a process: each must name itself. */

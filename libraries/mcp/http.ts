@@ -1,10 +1,10 @@
 // MCP over HTTP: a server for each request, as the SDK has it. Loaded with the first one.
 
-import { createMcpHandler, type ServerEvent } from '@modelcontextprotocol/server'
-import * as z from 'zod'
+import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Caller } from './caller.ts'
-import { followTasks, namedIn } from './resources.ts'
+import { followTasks } from './resources.ts'
 import { mcpServer } from './server.ts'
+import { subscriptionIn } from './subscriptions.ts'
 
 export interface McpRequest {
   /** Without its body. */
@@ -12,53 +12,27 @@ export interface McpRequest {
   /** JSON. */
   body: unknown
   caller: Caller
-  /** Whether the token is for this board. */
-  covers(board: string): boolean
   version: string
 }
 
-export async function answerMcp(asked: McpRequest): Promise<Response> {
-  const { request, body, caller, covers, version } = asked
-  const listening = subscriptionIn(body)
-  const uris = listening?.params.notifications.resourceSubscriptions.filter((uri) =>
-    covers(namedIn(uri)?.board ?? ''),
-  )
-  const parsedBody = uris ? listening && withUris(listening, uris) : body
+export async function answerMcp({ request, body, caller, version }: McpRequest): Promise<Response> {
+  const subscription = await subscriptionIn(body, caller)
   const handler = createMcpHandler(
     ({ era }) => mcpServer(caller, { version, subscribes: era === 'modern' }),
     {
-      onerror: () => undefined,
       // One for each request: it hears what this token may, and nobody else's.
       bus: {
         publish: () => undefined,
         subscribe(listener) {
           const end = new AbortController()
           const call = { caller, requestId: '', signal: end.signal }
-          const changed = (uri: string) =>
-            listener({ kind: 'resource_updated', uri } as ServerEvent)
+          const changed = (uri: string) => listener({ kind: 'resource_updated', uri })
           // A stream that is refused ends the subscription, so that the client begins another.
-          followTasks(call, uris ?? [], changed).catch(() => handler.close())
+          followTasks(call, subscription?.uris ?? [], changed).catch(() => handler.close())
           return () => end.abort()
         },
       },
     },
   )
-  return await handler.fetch(request, { parsedBody })
+  return await handler.fetch(request, { parsedBody: subscription?.message ?? body })
 }
-
-const subscriptionSchema = z.looseObject({
-  method: z.literal('subscriptions/listen'),
-  params: z.looseObject({
-    notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()) }),
-  }),
-})
-type Subscription = z.output<typeof subscriptionSchema>
-
-const subscriptionIn = (body: unknown): Subscription | undefined =>
-  subscriptionSchema.safeParse(body).data
-
-/** What it is acknowledged for. */
-const withUris = ({ params, ...message }: Subscription, resourceSubscriptions: string[]) => ({
-  ...message,
-  params: { ...params, notifications: { ...params.notifications, resourceSubscriptions } },
-})

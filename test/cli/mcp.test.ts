@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Session } from '../../worker/board/wire.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { callTool, VERSIONS, type Version, WORKING } from '../support/mcp-client.ts'
+import { callTool, hearsOwn, VERSIONS, type Version, WORKING } from '../support/mcp-client.ts'
 import { programEnv } from '../support/run-home.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -73,6 +73,11 @@ describe.each(VERSIONS)('signalbox mcp, spoken to as %s', (version) => {
     ])
     await expect.poll(kept).toEqual([])
   })
+})
+
+it('tells of changes of tasks of its own boards alone', async () => {
+  const other = await publishedRepo(edge, [taskRecord('A-1')])
+  await hearsOwn(await connected(VERSIONS[0]), [repo, other])
 })
 
 it('says that no Signalbox answers, and goes on when one does', async () => {

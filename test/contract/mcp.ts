@@ -12,7 +12,15 @@ import {
   taskRecord,
   token,
 } from '../support/edge.ts'
-import { callTool, type McpCaller, mcpClient, VERSIONS, WORKING } from '../support/mcp-client.ts'
+import {
+  callTool,
+  hearsOwn,
+  type McpCaller,
+  mcpClient,
+  uriOf,
+  VERSIONS,
+  WORKING,
+} from '../support/mcp-client.ts'
 
 const CONFIG: DataRecord = {
   kind: 'board',
@@ -217,33 +225,18 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
     it('has tasks as resources, and tells of changes where the protocol can', async () => {
       const [repo, other] = [await board(), await board()]
       const client = await connected(repo, { version })
-      const uri = (path: string, task: string) => `signalbox://${encodeURIComponent(path)}/${task}`
-      const own = uri(repo.path, 'A-1')
+      const own = uriOf(repo, 'A-1')
       const { resources } = await client.listResources()
       expect(resources).toMatchObject([{ uri: own, title: 'Bake bread' }, { name: 'A-2' }])
       const { contents } = await client.readResource({ uri: own })
       expect(contents).toMatchObject([{ uri: own, text: expect.stringContaining('With rye.') }])
-      for (const wrong of [uri(repo.path, 'A-9'), uri(other.path, 'A-1'), 'signalbox://x']) {
+      for (const wrong of [uriOf(repo, 'A-9'), uriOf(other, 'A-1'), 'signalbox://x']) {
         await expect(client.readResource({ uri: wrong })).rejects.toThrow()
       }
       const { resources: can } = client.getServerCapabilities() ?? {}
       if (version !== VERSIONS[0]) return expect(can).not.toHaveProperty('subscribe')
 
-      const heard: unknown[] = []
-      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-        heard.push(params.uri)
-      })
-      const asked = [own, uri(other.path, 'A-1')]
-      const subscription = await client.listen({ resourceSubscriptions: asked })
-      expect(subscription.honoredFilter).toEqual({ resourceSubscriptions: [own] })
-      await expect
-        .poll(async () => {
-          await other.changes({ upserts: [taskRecord('A-1')] })
-          await repo.changes({ upserts: [taskRecord('A-1'), taskRecord('A-3')] })
-          return new Set(heard)
-        })
-        .toEqual(new Set([own]))
-      await subscription.close()
+      await hearsOwn(client, [repo, other])
     })
 
     it('is for the boards and the scopes of the token, and nothing more', async () => {

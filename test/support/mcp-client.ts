@@ -1,7 +1,8 @@
 // The official client of MCP, at an edge under test.
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { type Claims, type Edge, token } from './edge.ts'
+import { expect } from 'vitest'
+import { type Claims, type Edge, type Repo, taskRecord, token } from './edge.ts'
 
 /** Of now, and of a client that begins with `initialize`. */
 export const VERSIONS = ['2026-07-28', '2025-11-25'] as const
@@ -41,4 +42,27 @@ export async function callTool<Answer = Record<string, unknown>>(
   const text = first?.type === 'text' ? first.text : ''
   const answer = isError ? JSON.parse(text) : structuredContent
   return { ...(answer as Answer), text }
+}
+
+export const uriOf = ({ path }: Repo, task: string): string =>
+  `signalbox://${encodeURIComponent(path)}/${task}`
+
+/** Subscribes to a task of both boards, of which the token is for the first alone. */
+export async function hearsOwn(client: Client, [repo, other]: readonly [Repo, Repo]) {
+  const heard = new Set<string>()
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    heard.add(params.uri)
+  })
+  const own = uriOf(repo, 'A-1')
+  const asked = [own, uriOf(other, 'A-1')]
+  const subscription = await client.listen({ resourceSubscriptions: asked })
+  expect(subscription.honoredFilter).toEqual({ resourceSubscriptions: [own] })
+  await expect
+    .poll(async () => {
+      await other.changes({ upserts: [taskRecord('A-1')] })
+      await repo.changes({ upserts: [taskRecord('A-1'), taskRecord('A-3')] })
+      return [...heard]
+    })
+    .toEqual([own])
+  await subscription.close()
 }

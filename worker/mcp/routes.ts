@@ -56,12 +56,10 @@ export function mcpRoutes(deps: McpDeps): Hono<ApiEnv> {
       import('../../libraries/mcp/http.ts'),
       import('../../libraries/api/openapi.json', { with: { type: 'json' } }),
     ])
-    const { repos } = c.get('grant')
     return await answerMcp({
       request: new Request(url, { method: 'POST', headers, signal: raw.signal }),
       body,
       caller: callerOf(c, deps),
-      covers: (board) => coversPath(repos, board),
       version: document.info.version,
     })
   })
@@ -112,6 +110,7 @@ function callerOf(c: Context<ApiEnv>, { send, secret, log }: McpDeps): Caller {
       return send(new Request(new URL(route, c.req.url), { ...init, headers }), c.env)
     },
     board: async () => onlyPath(grant.repos),
+    covers: async (board) => coversPath(grant.repos, board),
     actor: grant.actor ?? grant.subject,
     needsAgent: false,
     secretFor: secret === undefined ? undefined : secretsOf(secret, grant),
@@ -123,7 +122,7 @@ const SECRET_BYTES = 16
 
 /** A call that is sent again makes the same claim; who has not our key cannot know it. */
 function secretsOf(secret: string, { subject }: Grant) {
-  const bytes = (text: string) => new TextEncoder().encode(text)
+  const bytes = (text: string) => new Uint8Array(new TextEncoder().encode(text))
   const hmac = { name: 'HMAC', hash: 'SHA-256' }
   const sign = async (key: ArrayBuffer | Uint8Array<ArrayBuffer>, text: string) =>
     await crypto.subtle.sign(
