@@ -59,9 +59,14 @@ const SESSIONS = `(
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
 const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
-/** `epoch` is used when this database is new: it names the life of its log. */
-export function sqliteBoardStore(sql: Sql, epoch: string) {
+/** `epoch` and `kept` are used when this database is new: the epoch names the life of its log. */
+export function sqliteBoardStore(
+  sql: Sql,
+  epoch: string,
+  kept: Pick<RepositoryState, 'main'> = {},
+) {
   const first: RepositoryState = {
+    ...kept,
     epoch,
     run: 0,
     batch: 0,

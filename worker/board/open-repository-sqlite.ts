@@ -6,6 +6,7 @@ import type { Sql } from '../shared/sql.ts'
 import { Activity } from './activity.ts'
 import { ActivityReads } from './activity-reads.ts'
 import { ACTIVITY_TABLES, sqliteActivityStore } from './activity-sqlite.ts'
+import type { RepositoryState } from './board-rows.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
@@ -45,10 +46,10 @@ export function openRepository(
   log: Log = () => undefined,
   { silentAfterMs, elapsed }: RepositoryHost = {},
 ): OpenRepository {
-  createBoardTables(sql)
+  const kept = createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
-  const store = sqliteBoardStore(sql, epoch)
+  const store = sqliteBoardStore(sql, epoch, kept)
   const claimStore = sqliteClaimStore(sql)
   const activityStore = sqliteActivityStore(sql)
   const activity = new Activity(activityStore, store, claimStore, log)
@@ -139,17 +140,31 @@ export const hasBoardTables = (sql: Sql): boolean =>
   sql.all(`SELECT 1 AS found FROM sqlite_master WHERE name = 'repository'`).length > 0
 
 /** @forTests A store without its repository. */
-export function createBoardTables(sql: Sql): void {
-  sql.transaction(() => {
+export function createBoardTables(sql: Sql): Pick<RepositoryState, 'main'> {
+  return sql.transaction(() => {
+    let kept: Pick<RepositoryState, 'main'> = {}
     for (const table of KEPT) sql.all(table)
     const [known] = sql.all<{ version: number }>('SELECT version FROM board_schema')
     // An object that wakes writes nothing: Cloudflare counts each row.
     if (known?.version !== BOARD_SCHEMA) {
+      if (known && known.version >= MAIN_TREE_SINCE) kept = mainTreeIn(sql)
       for (const table of BOARD) sql.all(`DROP TABLE IF EXISTS ${table}`)
       // The numbers of messages begin anew.
       sql.all('UPDATE claims SET seq = 0')
       sql.all('INSERT OR REPLACE INTO board_schema (one, version) VALUES (1, ?)', BOARD_SCHEMA)
     }
     for (const table of TABLES) sql.all(table)
+    return kept
   })
+}
+
+/** The first schema that has it. */
+const MAIN_TREE_SINCE = 6
+
+/** Where the main tree was: without it, what a switch meanwhile took away would look deleted. */
+function mainTreeIn(sql: Sql): Pick<RepositoryState, 'main'> {
+  const [row] = sql.all<{ main: string | null }>(
+    "SELECT json_extract(state, '$.main') AS main FROM repository",
+  )
+  return row?.main ? { main: JSON.parse(row.main) } : {}
 }

@@ -24,6 +24,8 @@ const todo = (id: string, title = `Task ${id}`) => taskRecord(id, { status: 'tod
 class Board {
   readonly sql = openSql(':memory:')
   readonly lines: object[] = []
+  /** What the edge was told of the main tree, as it said at the start of the sidecar. */
+  main: unknown
   now = START
   #opened = this.#open()
   #epoch = ''
@@ -50,7 +52,7 @@ class Board {
       this.now,
     )
     if (!begun.ok || begun.answer.step !== 'root') throw new Error('it was refused')
-    Object.assign(this, { now: this.now + 1 })
+    this.main = begun.answer.main
     this.#epoch = begun.answer.epoch
     this.#run = begun.answer.run
     this.#batch = 0
@@ -128,6 +130,14 @@ describe('what a script does that nobody asked for', () => {
     )
     const deleted = [1, 2, 3].map((n) => `A-${n} deleted_while_open`)
     expect(await board.marked()).toEqual([...unclaimed, ...deleted])
+  })
+
+  it('is told from a switch by what was known of the main tree before another schema', () => {
+    const board = published()
+    const main = { head: 'a'.repeat(40), branch: 'main' }
+    board.change([], { main })
+    board.restart([config()], { schema: BOARD_SCHEMA + 1 })
+    expect(board.main).toEqual(main)
   })
 
   it('is told of the time in which the edge had lost its tables', async () => {
