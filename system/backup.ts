@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
 import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
-import { fetchUntil } from '../worker/payments/ledger/libsql/connection-libsql.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   bind,
   insertRows,

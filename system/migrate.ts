@@ -3,12 +3,12 @@
 // transaction of what was done: after a crash, or with an answer lost, it goes on from there.
 
 import { type Database, isTransient } from '../worker/payments/ledger/libsql/database-libsql.ts'
+import { textsBetween } from '../worker/payments/ledger/libsql/save-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
   type SchemaState,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { textsBetween } from '../worker/payments/ledger/libsql/search-libsql.ts'
 import {
   type Row,
   type Statement,

@@ -7,7 +7,12 @@ import {
   requestedSchema,
   settledAlertSchema,
 } from '../../worker/payments/event-schemas.ts'
-import { movementDaysQuery, movementsQuery } from '../../worker/payments/queries/movements-hono.ts'
+import {
+  movementDaysQuery,
+  movementsQuery,
+  settledSchema,
+  settlementSchema,
+} from '../../worker/payments/queries/books-hono.ts'
 import {
   alertsQuery,
   auditQuery,
@@ -16,7 +21,6 @@ import {
   ratesQuery,
   transactionsQuery,
 } from '../../worker/payments/queries/query-parameters.ts'
-import { settledSchema, settlementSchema } from '../../worker/payments/queries/settlement-hono.ts'
 import {
   alertRecordSchema,
   alertsPageSchema,
@@ -44,18 +48,16 @@ import {
 } from '../../worker/payments/records.ts'
 import {
   acknowledgementSchema,
-  chargeSchema,
-  refundSchema,
-  sendAllSchema,
-} from '../../worker/payments/request-schemas.ts'
-import {
   alertKindSchema,
+  chargeSchema,
   metadataSchema,
   openAlertSchema,
   paidSchema,
   paymentErrorSchema,
   paymentResponseSchema,
   refundResultSchema,
+  refundSchema,
+  sendAllSchema,
   statusSchema,
   transactionSchema,
 } from '../../worker/payments/schemas.ts'

@@ -2,7 +2,7 @@
 // the sums of both sides. The edge answers what it has; this puts the questions, and changes
 // nothing.
 
-import { SETTLED_AS } from '../../worker/payments/domain/settled-movements.ts'
+import { SETTLED_AS } from '../../worker/payments/domain/settlement.ts'
 import type { Movement } from '../api/types.ts'
 import { booked } from './booked.ts'
 import type { Books, SettledAnswer } from './books.ts'

@@ -19,16 +19,18 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/guard.ts'
 import { createRefusals } from '../../worker/payments/gateways/refusals.ts'
-import { createDeliverer } from '../../worker/payments/outbox/deliver.ts'
+import {
+  createDeliverer,
+  type Listeners,
+  subscribersOf,
+} from '../../worker/payments/outbox/deliver.ts'
 import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
-import { type Listeners, subscribersOf } from '../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged, paymentsConfig, verified, webhookRequest } from './payments.ts'
-import type { ReadableQueries } from './sqlite-database.ts'
-import { sqliteLedger } from './sqlite-database.ts'
+import { type ReadableQueries, sqliteLedger } from './sqlite-database.ts'
 
 type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>
 

@@ -13,7 +13,7 @@ export type {
   VerifiedWebhook,
   WebhookPayload,
 } from '../../worker/payments/domain/types.ts'
-export type { Listener, Listeners } from '../../worker/payments/outbox/subscribers.ts'
+export type { Listener, Listeners } from '../../worker/payments/outbox/deliver.ts'
 export type { Middleware } from '../../worker/payments/webhooks/middleware.ts'
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'

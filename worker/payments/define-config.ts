@@ -2,7 +2,7 @@
 
 import type { PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
-import type { Listeners } from './outbox/subscribers.ts'
+import type { Listeners } from './outbox/deliver.ts'
 import type { Middleware } from './webhooks/middleware.ts'
 
 export interface SignalboxFile {

@@ -3,9 +3,9 @@
 
 import * as z from 'zod'
 import { CALL_KINDS, DURABLE_EVENTS, type EventName } from './domain/status.ts'
-import { chargeSchema } from './request-schemas.ts'
 import {
   alertKindSchema,
+  chargeSchema,
   paymentErrorSchema,
   statusSchema,
   timeSchema,

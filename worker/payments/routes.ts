@@ -12,9 +12,9 @@ import { newId } from './domain/new-id.ts'
 import { toPause } from './domain/shown.ts'
 import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
+import { settlementRoutes } from './queries/books-hono.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
-import { settlementRoutes } from './queries/settlement-hono.ts'
-import { acknowledgementSchema, sendAllSchema } from './request-schemas.ts'
+import { acknowledgementSchema, sendAllSchema } from './schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10

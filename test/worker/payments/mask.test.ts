@@ -2,11 +2,16 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hideAccountNumbers } from '../../../worker/payments/account-numbers.ts'
 import { fib } from '../../../worker/payments/gateways/fib/fib.ts'
 import { redirect } from '../../../worker/payments/gateways/redirect/redirect.ts'
 import { stripe } from '../../../worker/payments/gateways/stripe/stripe.ts'
-import { MAX_RAW_BYTES, maskError, maskHeaders, rawMask } from '../../../worker/payments/mask.ts'
+import {
+  hideAccountNumbers,
+  MAX_RAW_BYTES,
+  maskError,
+  maskHeaders,
+  rawMask,
+} from '../../../worker/payments/mask.ts'
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
 const CARD = '4111 1111 1111 1111'

@@ -4,7 +4,7 @@ import {
   acknowledgementSchema,
   chargeSchema,
   refundSchema,
-} from '../../../worker/payments/request-schemas.ts'
+} from '../../../worker/payments/schemas.ts'
 import { checkFields } from '../../../worker/shared/fields.ts'
 import { request } from '../../support/payments.ts'
 

@@ -16,9 +16,8 @@ import {
   withRefund,
   withTransaction,
 } from '../domain/payment.ts'
-import { FAILED, refundable } from '../domain/refund-rows.ts'
+import { FAILED, refundable, settleRefunds } from '../domain/refunds.ts'
 import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
-import { settleRefunds } from '../domain/settle-refunds.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
 import { type Operation, type Paused, type Rules, recordAct, storeInOrder } from './operation.ts'

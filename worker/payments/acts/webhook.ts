@@ -13,7 +13,7 @@ import { currencyOf, type PaymentIds, paymentIdsIn, wellFormed } from '../domain
 import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
 import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
-import { areChanged, differsFrom } from '../domain/refund-rows.ts'
+import { areChanged, differsFrom } from '../domain/refunds.ts'
 import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'

@@ -1,19 +1,28 @@
-// A charge: it is stored, then the gateway is called, then its answer is stored. After a crash or a
-// timeout in between, the sweeper finds the row and asks the gateway.
+// A charge: it is checked and stored, then the gateway is called, then its answer is stored. After
+// a crash or a timeout in between, the sweeper finds the row and asks the gateway.
 
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
+import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun, NewCharge, Replacement } from '../acts/begin-charge.ts'
+import type { ChargeBegun, FoundCharge, NewCharge, Replacement } from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
-import { unknownCheckAt } from '../domain/check-times.ts'
-import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+  type PaymentError,
+} from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
+import { earlierCall, isExpiredPage } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import { toTransaction } from '../domain/shown.ts'
-import type { AskedCharge, ChargeRequest, PaymentResponse } from '../domain/types.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import { json, toTransaction } from '../domain/shown.ts'
+import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
+import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
+import { chargeSchema } from '../schemas.ts'
 import {
   type AdmittedCall,
   type Answered,
@@ -22,11 +31,10 @@ import {
   deadlinesOf,
   failureOf,
   inTime,
+  UNSENT_RETRY_MS,
   withAdmission,
 } from './call.ts'
-import { checkCharge } from './check-charge.ts'
-import { answerAtOnce, responseNow } from './earlier-charge.ts'
-import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './replace.ts'
+import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './end.ts'
 
 export interface ChargeDeps extends ReplaceDeps {
   /** The gateway's callback URL. `origin`: the address that this request came to. */
@@ -210,4 +218,112 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
   }
   // It came so late that its page is over, or that another attempt has replaced this one.
   return responseNow(transaction, now)
+}
+
+/** Throws InvalidArgumentException, with a sentence that names every fault. */
+export function checkCharge(
+  asked: unknown,
+  gateways: ReadonlyMap<string, AnyGateway>,
+  { idempotencyKey }: OperationContext = {},
+): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
+  const checked = checkFields(chargeSchema, given(asked))
+  if (!checked.ok) throw new InvalidArgumentException(checked.error)
+  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = checked.value
+  if (isRepeat && isReplacing) {
+    throw new InvalidArgumentException('repeat and replace are two things: send one of them.')
+  }
+  if (isRepeat && idempotencyKey === undefined) {
+    // Without one, a charge that is sent again could not be told from another payment.
+    throw new InvalidArgumentException('repeat needs an Idempotency-Key.')
+  }
+  const gateway = gatewayOf(gateways, request.gateway)
+  const { currencies } = gateway
+  if (currencies !== 'any' && !currencies.includes(request.currency)) {
+    throw new InvalidArgumentException(
+      `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
+    )
+  }
+  const problem = gateway.chargeProblem?.(request)
+  if (problem !== undefined) throw new InvalidArgumentException(problem)
+  return { request, gateway, isReplacing, isRepeat }
+}
+
+/** In process, a field may be there and undefined. It is the same request as one without it. */
+function given(asked: unknown): unknown {
+  if (typeof asked !== 'object' || asked === null) return asked
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+}
+
+/** The answer about an earlier payment. Its page is left out if it can no longer be paid there. */
+export function responseNow(row: TransactionRow, now: number): PaymentResponse {
+  const { id, status, gateway, reference, ...shown } = toTransaction(row)
+  const opened = json<OpenedPayment>(row.charge_answer)
+  const alerted = shown.alert && { alert: shown.alert }
+  const isExpired = isExpiredPage(row, now)
+  if (opened && status === 'Pending' && !isExpired) return { ...opened, ...alerted }
+  const gatewayId = shown.gatewayTransactionId ?? opened?.gatewayTransactionId
+  return {
+    status,
+    gateway,
+    reference,
+    transactionId: id,
+    ...(gatewayId !== undefined && { gatewayTransactionId: gatewayId }),
+    ...(shown.paid && { paid: shown.paid }),
+    ...(shown.error && { error: shown.error }),
+    ...(isExpired && { isStranded: true }),
+    ...alerted,
+  }
+}
+
+/** The response if the gateway is not called. Throws as `Charge` does. */
+export function answerAtOnce(
+  begun: FoundCharge,
+  { gateway, reference }: ChargeRequest,
+  now: number,
+): PaymentResponse {
+  switch (begun.state) {
+    case 'answered': {
+      const error = json<PaymentError>(begun.transaction.error)
+      // An invalid request is as invalid now as it was the first time.
+      if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
+      return responseNow(begun.transaction, now)
+    }
+    case 'in_progress':
+      throw new PaymentConflictException('in_progress', 'The same charge is under way.', {
+        retryAfterMs: begun.until - now,
+      })
+    case 'unknown': {
+      const { id: transactionId, next_check_at } = begun.transaction
+      throw new GatewayUnavailableException(
+        `${gateway} has given no way to pay this charge; what became of it is being found out.`,
+        {
+          transactionId,
+          retryAfterMs:
+            earlierCall(begun.transaction) === 'none'
+              ? UNSENT_RETRY_MS
+              : checkedInMs(next_check_at ?? undefined, now),
+        },
+      )
+    }
+    case 'conflict': {
+      const what = begun.fields.length > 0 ? begun.fields.join(', ') : 'request'
+      throw begun.over === 'key'
+        ? new PaymentConflictException(
+            'idempotency_conflict',
+            `This Idempotency-Key belongs to a charge with another ${what}.`,
+          )
+        : new PaymentConflictException(
+            'reference_conflict',
+            `${reference} has an open or paid payment with another ${what}.`,
+          )
+    }
+    case 'already_paid': {
+      const { transactionId } = begun
+      throw new PaymentConflictException(
+        'already_paid',
+        `${reference} is paid already. With "repeat": true it is charged again.`,
+        { transactionId },
+      )
+    }
+  }
 }

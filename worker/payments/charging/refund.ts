@@ -23,7 +23,7 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
-import { refundSchema } from '../request-schemas.ts'
+import { refundSchema } from '../schemas.ts'
 import {
   type AdmittedCall,
   callGateway,

@@ -38,12 +38,12 @@ import {
   differsFrom,
   FAILED,
   failedRefund,
+  settleRefunds,
   withRefundSet,
   withRefundSum,
-} from './refund-rows.ts'
-import type { RefundSet } from './refund-set.ts'
+} from './refunds.ts'
+import type { RefundSet } from './reported.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
-import { settleRefunds } from './settle-refunds.ts'
 import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 export interface Applied extends Decision {

@@ -9,7 +9,7 @@ import {
   withLateMoneyRefunded,
   withTransaction,
 } from './payment.ts'
-import type { RefundSet } from './refund-set.ts'
+import type { RefundSet } from './reported.ts'
 import type { AlertRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { AlertDetail } from './types.ts'

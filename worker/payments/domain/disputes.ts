@@ -2,10 +2,10 @@
 // each dispute from its first event to its end. Its money is in the books alone. Pure, but for new
 // ids.
 
-import type { DisputeSet, ReportedDispute } from './dispute-set.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import { isOvertaken, type Payment, withAlerts } from './payment.ts'
+import type { DisputeSet, ReportedDispute } from './reported.ts'
 import { ALERTS, type AlertRow, DISPUTES, type DisputeRow, type WebhookEventRow } from './rows.ts'
 import { json } from './shown.ts'
 import type { AlertDetail } from './types.ts'

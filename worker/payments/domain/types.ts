@@ -2,8 +2,7 @@
 // document, which `schemas.ts`, `event-schemas.ts` and `records.ts` make.
 
 import type * as api from '../../../libraries/api/types.ts'
-import type { DisputeSet } from './dispute-set.ts'
-import type { RefundSet } from './refund-set.ts'
+import type { DisputeSet, RefundSet } from './reported.ts'
 
 export type Metadata = api.Metadata
 

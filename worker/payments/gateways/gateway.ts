@@ -1,10 +1,9 @@
 // The port of a payment gateway. A driver is one short file: it builds requests and reads replies.
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
-import type { DisputeSet } from '../domain/dispute-set.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { Earlier } from '../domain/open-charge.ts'
-import type { RefundSet } from '../domain/refund-set.ts'
+import type { DisputeSet, RefundSet } from '../domain/reported.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { ChargeRequest, VerifiedWebhook } from '../domain/types.ts'
 import type { MaskedFields } from '../mask.ts'
@@ -332,3 +331,6 @@ export type Setting =
   | { required: true; testPrefix?: string }
 /** Values by name; an optional setting without a value is missing. */
 export type Settings = Readonly<Record<string, string>>
+
+export const error = (sentence: string): Remark => ({ level: 'error', sentence })
+export const warning = (sentence: string): Remark => ({ level: 'warn', sentence })

@@ -5,12 +5,15 @@ import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import { createRateLimit } from '../../shared/rate-limit.ts'
 import { newId } from '../domain/new-id.ts'
-import type { Dispatched, PendingEvent } from '../domain/outbox.ts'
-import { nextAttemptAt } from '../domain/retry.ts'
+import {
+  type Dispatched,
+  nextAttemptAt,
+  type PendingEvent,
+  type Subscribers,
+} from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
 import type { PaymentEvents } from '../domain/types.ts'
-import { createSend, type Endpoint, type Sent } from './endpoint.ts'
-import { type AnyListener, type Listeners, listenersOf, wants } from './subscribers.ts'
+import { createSend, type Endpoint, type Sent, withoutQuery } from './endpoint.ts'
 
 export interface DelivererOptions {
   listeners: Listeners
@@ -144,3 +147,28 @@ const fieldsOf = ({ outboxId, type, transactionId, correlationId }: PendingEvent
   transactionId,
   correlationId,
 })
+
+/** A listener that throws or rejects is called again later, like a delivery that failed. */
+export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
+
+export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
+
+/** For the ledger. */
+export const subscribersOf = (
+  listeners: Listeners,
+  endpoint: Endpoint | undefined,
+): Subscribers => ({
+  hasListeners: (type) => listenersOf(listeners, type).length > 0,
+  endpointFor: (type) =>
+    endpoint && wants(endpoint, type) ? withoutQuery(endpoint.url) : undefined,
+})
+
+export type AnyListener = (payload: never) => unknown
+
+export function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
+  const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
+  return typeof found === 'function' ? [found] : found
+}
+
+export const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
+  endpoint !== undefined && (endpoint.types?.has(name) ?? true)

@@ -6,7 +6,6 @@ import { type Log, reasonOf } from '../../shared/log.ts'
 import type { DueClaim, EventClaim, WaitingFor } from '../acts/operation.ts'
 import { counted } from '../counted.ts'
 import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
-import { Outages } from './outages.ts'
 
 /**
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when
@@ -243,3 +242,47 @@ const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )
+
+/**
+ * An event that its endpoint never accepts must not be sent again with each one that it accepts: so
+ * seldom, all that wait are tried, and in between only those that were made since it accepted one.
+ */
+const ALL_EVERY_MS = 5 * 60_000
+
+interface Seen {
+  isFailing: boolean
+  acceptedAt: number
+  /** When all were tried, as the clock's `elapsed`. */
+  allAt: number
+}
+
+export class Outages {
+  readonly #clock: Pick<Clock, 'now' | 'elapsed'>
+  readonly #endpoints = new Map<string, Seen>()
+
+  constructor(clock: Pick<Clock, 'now' | 'elapsed'>) {
+    this.#clock = clock
+  }
+
+  failed(endpoint: string): void {
+    const seen = this.#endpoints.get(endpoint)
+    if (seen) seen.isFailing = true
+  }
+
+  /**
+   * Undefined: it had accepted the last one, too. Else what waits for it is due, if it was made
+   * from this time on, in ms.
+   */
+  accepted(endpoint: string): number | undefined {
+    const [acceptedAt, elapsed] = [this.#clock.now(), this.#clock.elapsed()]
+    const seen = this.#endpoints.get(endpoint)
+    if (seen && !seen.isFailing) {
+      seen.acceptedAt = acceptedAt
+      return undefined
+    }
+    const isAll = !seen || elapsed - seen.allAt >= ALL_EVERY_MS
+    const allAt = isAll ? elapsed : seen.allAt
+    this.#endpoints.set(endpoint, { isFailing: false, acceptedAt, allAt })
+    return isAll ? 0 : seen.acceptedAt
+  }
+}

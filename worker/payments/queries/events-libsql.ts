@@ -25,8 +25,16 @@ import {
 import type { Outcome } from '../domain/status.ts'
 import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
-import { bytesOf, inParts, LIMITS, partOf, type Table } from './parts-libsql.ts'
-import { AUDIT, type RunQuery, rowsOf } from './query-libsql.ts'
+import {
+  AUDIT,
+  bytesOf,
+  inParts,
+  LIMITS,
+  partOf,
+  type RunQuery,
+  rowsOf,
+  type Table,
+} from './query-libsql.ts'
 import type { Page } from './transactions-libsql.ts'
 
 type StoredRow = OutboxRow & { was_given_up: 0 | 1 }

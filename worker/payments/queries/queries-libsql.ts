@@ -16,10 +16,9 @@ import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { pauseIn, READ_PAUSE } from '../ledger/libsql/pause-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { movementQueries } from './movements-libsql.ts'
 import { AUDIT, type Query, queryRunner, rowsOf } from './query-libsql.ts'
-import { settlementQueries } from './settlement-libsql.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {

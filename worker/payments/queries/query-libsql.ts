@@ -1,8 +1,14 @@
-// A query of libSQL: statements that are read together, and a function that reads their rows.
+// A query of libSQL: statements that are read together, and a function that reads their rows. Long
+// rows are read in parts, by their bytes: an answer of its server ends at 10 MB.
 
 import { type Database, reachable } from '../ledger/libsql/database-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
-import type { Row, Statement } from '../ledger/libsql/statement-libsql.ts'
+import {
+  type Row,
+  type Statement,
+  statement,
+  type Value,
+} from '../ledger/libsql/statement-libsql.ts'
 
 export interface Query<Result> {
   statements: readonly Statement[]
@@ -33,3 +39,66 @@ export const queryRunner =
 /** With what a row does not repeat of its payment. */
 export const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
   FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`
+
+/** What gateways sent, in one story or page. */
+const MAX_RAW_BYTES = 4 << 20
+/** Of one table in one answer, which has several: quotes within a JSON text count twice there. */
+const PART_BYTES = 1 << 20
+
+export const LIMITS = { raw_most: MAX_RAW_BYTES, part_most: PART_BYTES }
+
+/** All rows of `sql`, in their order. `first`: its first part, if that is read. */
+export async function inParts<Stored>(
+  run: RunQuery,
+  sql: string,
+  args: Record<string, Value>,
+  first?: readonly Row[],
+): Promise<Stored[]> {
+  const read = (after: Value) =>
+    run({
+      statements: [statement(sql, { ...args, read_upto: after, ...LIMITS })],
+      read: ([rows = []]) => rows,
+    })
+  const all: Row[] = []
+  for (let part = first ?? (await read(0)); ; part = await read(part.at(-1)?.at ?? 0)) {
+    all.push(...part)
+    if (part.length === 0 || part.length >= Number(part[0]?.rows_left)) return all as Stored[]
+  }
+}
+
+export interface Table {
+  name: string
+  /** Of the row `e`. */
+  columns: readonly string[]
+  /** Bytes of what may be long. */
+  own: string
+  raw?: string
+}
+
+/** Of what may be long. */
+export const bytesOf = (column: string) => `coalesce(length(CAST(e.${column} AS BLOB)), 0)`
+/** Of the other columns of a row, with their names. */
+const ROW_BYTES = 1_000
+
+/**
+ * As many rows after `:read_upto` as are small enough together, at least one. `picked`: `n`, the
+ * rowid, and `at`, their order. Each has the number of rows that were left.
+ */
+export function partOf({ name, columns, own, raw }: Table, picked: string): string {
+  const rawOf = (value: string, other: string) =>
+    raw === undefined ? [] : [`iif(p.raw_sum <= :raw_most, ${value}, ${other})`]
+  const shown = [
+    ...columns,
+    ...rawOf(`e.${raw}`, 'NULL').map((sql) => `${sql} AS raw`),
+    ...rawOf('NULL', 'p.raw_bytes').map((sql) => `${sql} AS raw_bytes`),
+  ]
+  return `WITH picked(n, at) AS (${picked}),
+    sized AS (SELECT n, at, ${ROW_BYTES} + ${own} AS own,
+        ${raw === undefined ? '0' : bytesOf(raw)} AS raw_bytes
+      FROM picked CROSS JOIN ${name} e WHERE e.rowid = n),
+    summed AS (SELECT *, sum(raw_bytes) OVER (ORDER BY at) AS raw_sum FROM sized),
+    parts AS (SELECT *, sum(own) OVER (ORDER BY at) - own AS before, count(*) OVER () AS rows_left
+      FROM summed WHERE at > :read_upto)
+    SELECT ${shown.join(', ')}, p.at, p.rows_left FROM parts p CROSS JOIN ${name} e
+      WHERE e.rowid = p.n AND p.before < :part_most ORDER BY p.at`
+}

@@ -9,8 +9,8 @@ import { toPause } from '../domain/shown.ts'
 import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
 import type { Refusals } from '../gateways/refusals.ts'
+import { bookRoutes } from './books-hono.ts'
 import { exported, pagesOf } from './export.ts'
-import { bookRoutes } from './movements-hono.ts'
 import type { PaymentQueries } from './queries-libsql.ts'
 import {
   alertsQuery,

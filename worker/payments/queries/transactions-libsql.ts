@@ -10,8 +10,7 @@ import { listed, toTransaction } from '../domain/shown.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
-import { bytesOf, inParts, partOf, type Table } from './parts-libsql.ts'
-import type { Query, RunQuery } from './query-libsql.ts'
+import { bytesOf, inParts, partOf, type Query, type RunQuery, type Table } from './query-libsql.ts'
 
 export interface TransactionFilter {
   status?: PaymentStatus

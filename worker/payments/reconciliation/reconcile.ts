@@ -1,22 +1,40 @@
 // Reconciles one payment whose result is overdue: asks its gateway, and the ledger applies the
 // answer by the same rules as a webhook.
 
-import { reasonOf } from '../../shared/log.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import type { Check } from '../acts/check.ts'
 import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-times.ts'
-import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { earlierCall, isRepeatable } from '../domain/open-charge.ts'
 import { NEVER_CALLED } from '../domain/payment.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import type { CheckStatus } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
-import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
+import {
+  type AnyGateway,
+  gatewayOf,
+  type StatusAnswer,
+  supportsStatusCheck,
+} from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { expiredUnknown, isOfAnother, type KnownStatus, mustApply, settledAs } from './answer.ts'
-import { type ApplyDeps, createApply, idsOf } from './apply-answer.ts'
+import { webhookMask } from '../mask.ts'
+import {
+  expiredUnknown,
+  isOfAnother,
+  type KnownStatus,
+  mustApply,
+  payloadOf,
+  settledAs,
+} from './answer.ts'
 
 export interface ReconcileDeps extends ApplyDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
@@ -191,3 +209,103 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
 /** A page, a definite refusal, or a payment id without a page to pay on. */
 const isAnswer = (result: ChargeResult): boolean =>
   result.kind === 'answered' || result.kind === 'refused' || gatewayIdIn(result) !== undefined
+
+export interface ApplyDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  ledger: Pick<Ledger, 'webhook'>
+  onMismatch: 'log' | 'reject'
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Applies the answer. `askedAt`, in ms: what happened since then may be missing in it. True: the
+ * payment changed. Rejects with the ledger's errors.
+ */
+export type ApplyAnswer = (
+  transaction: TransactionRow,
+  answer: KnownStatus,
+  askedAt?: number,
+) => Promise<boolean>
+
+export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyDeps): ApplyAnswer {
+  const mask = webhookMask(gateways)
+  return async (transaction, answer, askedAt = clock.now()) => {
+    const { id: transactionId, gateway, correlation_id: correlationId } = transaction
+    const { status } = answer
+    const now = clock.now()
+    const payload = mask(gateway, payloadOf(transaction, answer, askedAt))
+    const { outcome } = await ledger.webhook({
+      id: newId(now),
+      payload,
+      transactionId,
+      onMismatch,
+      ...(correlationId !== null && { correlationId }),
+      receivedAt: now,
+    })
+    const isApplied = outcome === 'applied'
+    const fields = { ...idsOf(transaction), eventId: payload.eventId, status, outcome }
+    log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+    return isApplied
+  }
+}
+
+/** As the log names a payment. */
+export const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
+  transactionId: id,
+  gateway,
+  correlationId: correlation_id ?? undefined,
+})
+
+/**
+ * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id. `by`: the
+ * subject that asks for it.
+ * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
+ * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
+ */
+export type CheckNow = (transactionId: string, by?: string) => Promise<void>
+
+export interface CheckNowDeps extends ReconcileDeps {
+  ledger: ReconcileDeps['ledger'] & Pick<Ledger, 'claimCheck'>
+}
+
+export function createCheckNow(deps: CheckNowDeps): CheckNow {
+  const { ledger, gateways, clock } = deps
+  const reconcile = createReconcile(deps)
+  return async (transactionId, by) => {
+    const now = clock.now()
+    const claimed = await ledger.claimCheck({
+      transactionId,
+      now,
+      until: now + CHECK_CLAIM_MS,
+      ...(by !== undefined && { asked: { id: newId(now), by } }),
+    })
+    if (claimed.state === 'unknown_transaction') return
+    if (claimed.state === 'in_progress') {
+      throw new PaymentConflictException('in_progress', 'This payment is being charged.', {
+        retryAfterMs: claimed.until - now,
+      })
+    }
+    if (claimed.state === 'foreign') {
+      const why = 'Another installation made this payment, and checks it: this database is a copy.'
+      throw new InvalidArgumentException(why)
+    }
+    const { check } = claimed
+    const { gateway: key } = check.transaction
+    const gateway = gatewayOf(gateways, key)
+    if (!supportsStatusCheck(gateway)) {
+      throw new InvalidArgumentException(`${key} does not support status checks.`)
+    }
+    const { gateway_transaction_id: id, status } = check.transaction
+    const isFound = status === 'Pending' && isRepeatable(check.transaction, gateway, now)
+    if (id === null && !isFound) {
+      const why = `${key} has given no id of this payment, and cannot be asked by ours.`
+      throw new InvalidArgumentException(`${why} Look for its amount there.`)
+    }
+    const { result } = await reconcile(check)
+    if (result === 'unreachable') {
+      const message = `${key} did not return the status of this payment.`
+      throw new GatewayUnavailableException(message, { transactionId })
+    }
+  }
+}

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { end } from '../../../../libraries/testing/fake-clock.ts'
-import { checkCharge } from '../../../../worker/payments/charging/check-charge.ts'
+import { checkCharge } from '../../../../worker/payments/charging/charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,

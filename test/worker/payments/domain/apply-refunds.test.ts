@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
 import type { Delivered } from '../../../../worker/payments/domain/event-alerts.ts'
-import type { ReportedRefund } from '../../../../worker/payments/domain/refund-set.ts'
+import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type {
   RefundRow,
   TransactionRow,

@@ -3,7 +3,6 @@
 
 import { describe, expect, it } from 'vitest'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
-import type { DisputeSet, ReportedDispute } from '../../../../worker/payments/domain/dispute-set.ts'
 import {
   areDisputesChanged,
   disputeIn,
@@ -18,6 +17,7 @@ import {
   type Payment,
   withAlerts,
 } from '../../../../worker/payments/domain/payment.ts'
+import type { DisputeSet, ReportedDispute } from '../../../../worker/payments/domain/reported.ts'
 import {
   came,
   disputeRow,

@@ -8,8 +8,8 @@ import {
   failedRefund,
   withRefundSet,
   withRefundSum,
-} from '../../../../worker/payments/domain/refund-rows.ts'
-import type { ReportedRefund } from '../../../../worker/payments/domain/refund-set.ts'
+} from '../../../../worker/payments/domain/refunds.ts'
+import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { came, casesIn, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 

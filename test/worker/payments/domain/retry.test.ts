@@ -1,7 +1,7 @@
 // When an event that was not delivered is tried again.
 
 import { describe, expect, it } from 'vitest'
-import { nextAttemptAt } from '../../../../worker/payments/domain/retry.ts'
+import { nextAttemptAt } from '../../../../worker/payments/domain/outbox.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

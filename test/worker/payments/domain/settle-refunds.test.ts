@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { settleRefunds } from '../../../../worker/payments/domain/refunds.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
-import { settleRefunds } from '../../../../worker/payments/domain/settle-refunds.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 

@@ -6,11 +6,11 @@ import type {
   RefundRow,
   TransactionRow,
 } from '../../../../worker/payments/domain/rows.ts'
-import type {
-  KnownPayment,
-  SettledRow,
-} from '../../../../worker/payments/domain/settled-movements.ts'
-import { settleRows } from '../../../../worker/payments/domain/settlement.ts'
+import {
+  type KnownPayment,
+  type SettledRow,
+  settleRows,
+} from '../../../../worker/payments/domain/settlement.ts'
 import type { MovementKind } from '../../../../worker/payments/domain/status.ts'
 import { came, transactionRow } from '../../../support/payment-rows.ts'
 

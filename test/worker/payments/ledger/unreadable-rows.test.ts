@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
-import { createDeliverer } from '../../../../worker/payments/outbox/deliver.ts'
-import { subscribersOf } from '../../../../worker/payments/outbox/subscribers.ts'
+import { createDeliverer, subscribersOf } from '../../../../worker/payments/outbox/deliver.ts'
 import {
   libsqlQueries,
   type PaymentQueries,

@@ -4,8 +4,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
-import { createDeliverer } from '../../../../worker/payments/outbox/deliver.ts'
-import { type Listeners, subscribersOf } from '../../../../worker/payments/outbox/subscribers.ts'
+import {
+  createDeliverer,
+  type Listeners,
+  subscribersOf,
+} from '../../../../worker/payments/outbox/deliver.ts'
 import { PATIENT } from '../../../support/patience.ts'
 import { keptLog, pendingEvent, request, transaction } from '../../../support/payments.ts'
 

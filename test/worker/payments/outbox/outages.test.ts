@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import { Outages } from '../../../../worker/payments/outbox/outages.ts'
+import { Outages } from '../../../../worker/payments/outbox/dispatch.ts'
 
 const MINUTE = 60_000
 

@@ -4,7 +4,7 @@
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import type { GatewayGuard } from '../../../../worker/payments/gateways/guard.ts'
-import type { Listeners } from '../../../../worker/payments/outbox/subscribers.ts'
+import type { Listeners } from '../../../../worker/payments/outbox/deliver.ts'
 import type { PaymentQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { request, verified } from '../../../support/payments.ts'
 import { setUpPayments } from '../../../support/payments-setup.ts'

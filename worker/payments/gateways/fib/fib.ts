@@ -1,6 +1,7 @@
 // First Iraqi Bank: the payer scans a QR code or types a short code into the bank's app. Its
 // settings and its calls.
 
+import * as z from 'zod'
 import {
   aboutPayment,
   GatewayRefusedException,
@@ -20,7 +21,6 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { idIn } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const PRODUCTION = 'https://fib.prod.fib.iq'
@@ -208,3 +208,19 @@ export const fib = {
       SupportsStatusCheck
   },
 } satisfies Driver
+
+/** Strangers may send it, and it becomes part of a URL that is called with our token. */
+const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
+
+/** The id in a callback; undefined when there is none that the bank could have sent. */
+export function idIn(body: string): string | undefined {
+  try {
+    const { id } = z
+      .object({ id: z.string().regex(PAYMENT_ID).toLowerCase() })
+      .parse(JSON.parse(body))
+    return id
+  } catch {
+    // Not JSON, or no id: the bank does not send this.
+    return undefined
+  }
+}

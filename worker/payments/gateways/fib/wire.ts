@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor, moneyIn } from '../../domain/money.ts'
-import type { ReportedRefund } from '../../domain/refund-set.ts'
+import type { ReportedRefund } from '../../domain/reported.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'

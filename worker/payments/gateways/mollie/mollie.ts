@@ -2,6 +2,7 @@
 // more than a payment, which is read. Its settings and its calls.
 
 import { isLoopback } from '../../../shared/loopback.ts'
+import { sha256Hex } from '../../../shared/sha256.ts'
 import {
   aboutPayment,
   GatewayRefusedException,
@@ -10,22 +11,23 @@ import {
 } from '../../domain/exceptions.ts'
 import { present } from '../../domain/shown.ts'
 import { callbackAddress } from '../callback-address.ts'
-import type {
-  ChargeAnswer,
-  Driver,
-  Gateway,
-  GatewayCall,
-  GatewayReply,
-  GatewayRequest,
-  RefundAnswer,
-  Refused,
-  SupportsCancel,
-  SupportsRefund,
-  SupportsStatusCheck,
+import {
+  type ChargeAnswer,
+  type Driver,
+  error,
+  type Gateway,
+  type GatewayCall,
+  type GatewayReply,
+  type GatewayRequest,
+  type RefundAnswer,
+  type Refused,
+  type SupportsCancel,
+  type SupportsRefund,
+  type SupportsStatusCheck,
+  warning,
 } from '../gateway.ts'
-import { error, warning } from '../remarks.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { eventIdOf, idIn } from './webhook.ts'
+import type { Payment } from './wire.ts'
 import * as wire from './wire.ts'
 
 const PAYMENTS = '/v2/payments'
@@ -229,3 +231,27 @@ function refusedBy(endpoint: string, reply: GatewayReply): Refused {
   if (!refusal) throw unexpectedReply(endpoint, reply)
   return { ok: false, error: refusal }
 }
+
+/** Strangers may send it, and it becomes part of a URL that is called with our key. */
+const PAYMENT_ID = /^tr_[A-Za-z0-9]{1,64}$/
+
+/** Undefined: Mollie does not send this. */
+export function idIn(body: string): string | undefined {
+  const [id, another] = new URLSearchParams(body).getAll('id')
+  return id !== undefined && another === undefined && PAYMENT_ID.test(id) ? id : undefined
+}
+
+/**
+ * Mollie's events have no ids: one is what there was to read. A payment may have hundreds of
+ * refunds, so they are digested. They come last: a dispute is one alert, whatever is refunded.
+ */
+export async function eventIdOf(payment: Payment): Promise<string> {
+  const { id, status, amountCaptured, _embedded } = payment
+  const refunds = _embedded.refunds.map((refund) => `${refund.id} ${refund.status}`)
+  const chargebacks = _embedded.chargebacks.map((each) => `${each.id} ${each.reversedAt ?? ''}`)
+  const captured = amountCaptured ? `${status} ${amountCaptured.amount}` : status
+  return [id, captured, await digest(chargebacks), await digest(refunds)].join(':')
+}
+
+const digest = async (texts: readonly string[]): Promise<string> =>
+  texts.length === 0 ? '' : (await sha256Hex(texts.toSorted().join('\n'))).slice(0, 16)

@@ -1,10 +1,14 @@
 // Translates between Mollie's format and ours. No calls.
 
 import * as z from 'zod'
-import type { DisputeSet, ReportedDispute } from '../../domain/dispute-set.ts'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { majorText, moneyIn } from '../../domain/money.ts'
-import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
+import type {
+  DisputeSet,
+  RefundSet,
+  ReportedDispute,
+  ReportedRefund,
+} from '../../domain/reported.ts'
 import { present } from '../../domain/shown.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'

@@ -3,20 +3,21 @@
 
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
 import { differs } from '../../domain/match.ts'
-import type {
-  ChargeAnswer,
-  Driver,
-  Gateway,
-  GatewayCall,
-  GatewayCharge,
-  GatewayReply,
-  GatewayRequest,
-  Refused,
-  SupportsAccessToken,
-  SupportsRefund,
-  SupportsStatusCheck,
+import {
+  type ChargeAnswer,
+  type Driver,
+  error,
+  type Gateway,
+  type GatewayCall,
+  type GatewayCharge,
+  type GatewayReply,
+  type GatewayRequest,
+  type Refused,
+  type SupportsAccessToken,
+  type SupportsRefund,
+  type SupportsStatusCheck,
+  warning,
 } from '../gateway.ts'
-import { error, warning } from '../remarks.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './webhook.ts'
 import * as wire from './wire.ts'

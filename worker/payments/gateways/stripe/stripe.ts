@@ -3,21 +3,22 @@
 import { isLoopback } from '../../../shared/loopback.ts'
 import { hmac } from '../../../shared/sha256.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
-import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
-import type {
-  ChargeAnswer,
-  Driver,
-  Gateway,
-  GatewayCall,
-  GatewayReply,
-  GatewayRequest,
-  RefundAnswer,
-  Refused,
-  SupportsCancel,
-  SupportsRefund,
-  SupportsStatusCheck,
+import type { RefundSet, ReportedRefund } from '../../domain/reported.ts'
+import {
+  type ChargeAnswer,
+  type Driver,
+  error,
+  type Gateway,
+  type GatewayCall,
+  type GatewayReply,
+  type GatewayRequest,
+  type RefundAnswer,
+  type Refused,
+  type SupportsCancel,
+  type SupportsRefund,
+  type SupportsStatusCheck,
+  warning,
 } from '../gateway.ts'
-import { error, warning } from '../remarks.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readEvent, readsFor, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import type { Hmac } from '../../../shared/sha256.ts'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import type { RefundSet } from '../../domain/refund-set.ts'
+import type { RefundSet } from '../../domain/reported.ts'
 import type { VerifiedWebhook } from '../../domain/types.ts'
 import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'

@@ -1,10 +1,9 @@
 // Translates between Stripe's format and ours. No calls.
 
 import * as z from 'zod'
-import type { DisputeSet, ReportedDispute } from '../../domain/dispute-set.ts'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
-import type { ReportedRefund } from '../../domain/refund-set.ts'
+import type { DisputeSet, ReportedDispute, ReportedRefund } from '../../domain/reported.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'

@@ -3,8 +3,7 @@
 // to them.
 
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../domain/check-times.ts'
-import { LEASE_MS } from '../../domain/outbox.ts'
-import { MAX_RETRY_MS } from '../../domain/retry.ts'
+import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
 import { BEHIND_MS } from '../../domain/time.ts'
 
 const hasCome = (column: string, longestMs: number, by = ':now') =>

@@ -1,10 +1,19 @@
-// What the host application gets for one configured gateway, with `payments.driver(key)`: its
-// operations on stored payments. The drivers themselves are in gateways/.
+// What the host application gets in the same process: the fluent way to charge,
+// `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`, and with
+// `payments.driver(key)` the operations of one gateway on stored payments.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { toTransaction } from '../domain/shown.ts'
-import { type DriverFacade, type GatewayStatus, IN_PROCESS } from '../facade.ts'
+import type { AskedCharge, PaymentResponse } from '../domain/types.ts'
+import {
+  type ChargeBuilder,
+  type DriverFacade,
+  type GatewayStatus,
+  IN_PROCESS,
+  type OperationContext,
+  type Order,
+} from '../facade.ts'
 import {
   type AnyGateway,
   type Gateway,
@@ -16,9 +25,8 @@ import {
 import { storedPayment } from '../gateways/outcome.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { isOfAnother, mustApply } from '../reconciliation/answer.ts'
-import type { AskDeps } from './ask-again.ts'
 import type { OperationDeps } from './call.ts'
-import type { Cancel } from './cancel.ts'
+import type { AskDeps, Cancel } from './end.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps
@@ -79,4 +87,33 @@ async function find(
   const transaction = await queries.find(key, id)
   if (transaction) return transaction
   throw new InvalidArgumentException(`${key} has no such transaction here.`)
+}
+
+type Charge = (request: AskedCharge, context: OperationContext) => Promise<PaymentResponse>
+type Built = Partial<AskedCharge> & { reference: string }
+
+export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
+  const reference = typeof order === 'string' ? order : order.reference
+  return builder({ reference, description: reference }, {}, charge)
+}
+
+function builder(built: Built, context: OperationContext, charge: Charge): ChargeBuilder {
+  const next = (more: Partial<AskedCharge>) => builder({ ...built, ...more }, context, charge)
+  const within = (more: OperationContext) => builder(built, { ...context, ...more }, charge)
+  return {
+    driver: (gateway) => next({ gateway }),
+    amount: (amount, currency) => next({ amount, currency }),
+    description: (description) => next({ description }),
+    returnUrl: (returnUrl) => next({ returnUrl }),
+    cancelUrl: (cancelUrl) => next({ cancelUrl }),
+    customerPhone: (customerPhone) => next({ customerPhone }),
+    metadata: (metadata) => next({ metadata }),
+    idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),
+    correlationId: (correlationId) => within({ correlationId }),
+    by: (by) => within({ by }),
+    replace: () => next({ replace: true }),
+    repeat: () => next({ repeat: true }),
+    // The check of every charge names what is still missing.
+    charge: () => charge(built as AskedCharge, context),
+  }
 }
