@@ -13,6 +13,7 @@ import {
   isStranded,
 } from '../domain/open-charge.ts'
 import {
+  alertAbout,
   type Decision,
   isCalled,
   isForeign,
@@ -437,7 +438,7 @@ function replaced(
   { eventId, nextCheckAt, isUnpayable }: Replacement,
   { id, correlationId, now }: ChargeStart,
 ): Decision {
-  const { id: transactionId, gateway, reference, amount, currency } = stranded
+  const { amount, currency } = stranded
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${id}.` }
   const payment = withTransaction(
     { transaction: stranded, refunds: [], disputes: [], alerts: [] },
@@ -447,9 +448,8 @@ function replaced(
   const events = [newEvent('PaymentCancelled', payment.transaction, by)]
   if (nextCheckAt !== undefined || isUnpayable) return { payment, events, alerts: [] }
   const since = new Date(stranded.created_at).toISOString()
-  const detail = { reference, amount, currency, since, gatewayStatus: 'none' } as const
-  const about = { subject: transactionId, gateway, transactionId, detail, createdAt: now }
-  return { payment, events, alerts: [{ kind: 'unsettled', ...about }] }
+  const detail = { amount, currency, since, gatewayStatus: 'none' } as const
+  return { payment, events, alerts: [alertAbout(stranded, 'unsettled', now, detail)] }
 }
 
 function newCharge({ attempts, installation }: Known, start: ChargeStart): Begun {

@@ -8,6 +8,7 @@ import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
+  alertAbout,
   type Decision,
   isCalled,
   isForeign,
@@ -142,17 +143,11 @@ function unreadableTwice(
   what: 'webhooks' | 'status',
   now: number,
 ): Pick<Decision, 'payment' | 'alerts'> {
-  const { id, gateway, reference, unreadable_event } = payment.transaction
-  const first = unreadable_event ?? event
+  const { transaction } = payment
+  const first = transaction.unreadable_event ?? event
   const error = `Its ${what} cannot be read: ${why}.`
-  const alert: Alert = {
-    kind: 'unreadable',
-    subject: `${id} event`,
-    gateway,
-    transactionId: id,
-    detail: { reference, error },
-    createdAt: now,
-  }
+  const subject = `${transaction.id} event`
+  const alert = alertAbout(transaction, 'unreadable', now, { error }, subject)
   return {
     payment: withTransaction(payment, { unreadable_event: first }),
     alerts: first === event && !isFinal ? [] : [alert],
@@ -300,7 +295,7 @@ export const withCheck = (payment: Payment, said: CheckStatus, now: number): Pay
 
 function checked(payment: Payment, settled: CheckSettled): Decision {
   const { now, due, asked, nextCheckAt, whileStill, alert } = settled
-  const { id, gateway, status, next_check_at: current } = payment.transaction
+  const { status, next_check_at: current } = payment.transaction
   const seen = asked ? withCheck(payment, asked, now) : payment
   const open = settled.isPageClosed ? withPageClosed(seen) : seen
   const rest = failRefund(open, settled)
@@ -310,8 +305,8 @@ function checked(payment: Payment, settled: CheckSettled): Decision {
   const next_check_at = current === due ? next : sooner(current, next)
   // A refund that has ended in the meantime needs no alert.
   const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
-  const raised = alert &&
-    !isSettled && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }
+  const raised =
+    alert && !isSettled && alertAbout(payment.transaction, alert.kind, now, alert.detail)
   const timed = withTransaction(rest, { next_check_at })
   const { unreadable } = settled
   const read = unreadable && unreadableTwice(timed, unreadable, 'status', now)

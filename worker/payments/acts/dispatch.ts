@@ -8,7 +8,13 @@ import {
   type PendingEvent,
   pendingEvent,
 } from '../domain/outbox.ts'
-import { type Alert, acknowledgeAlert, unchanged, withAlerts } from '../domain/payment.ts'
+import {
+  type Alert,
+  acknowledgeAlert,
+  alertAbout,
+  unchanged,
+  withAlerts,
+} from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import { hasCome } from '../domain/time.ts'
 import {
@@ -189,25 +195,22 @@ function deadAlert(
   },
 ): Alert {
   const { delivery, failed, now } = of
-  return {
-    kind: delivery ? 'delivery_dead' : 'listener_dead',
-    subject: delivery?.id ?? outbox.id,
-    gateway: transaction.gateway,
-    transactionId: transaction.id,
-    detail: {
-      ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
-      ...undelivered(transaction, outbox),
-      ...(failed?.status !== undefined && { lastStatus: failed.status }),
-      ...(failed?.error !== undefined && { error: failed.error }),
-    },
-    createdAt: now,
+  const detail = {
+    ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
+    ...undelivered(transaction, outbox),
+    ...(failed?.status !== undefined && { lastStatus: failed.status }),
+    ...(failed?.error !== undefined && { error: failed.error }),
   }
+  const kind = delivery ? 'delivery_dead' : 'listener_dead'
+  return alertAbout(transaction, kind, now, detail, delivery?.id ?? outbox.id)
 }
 
-const undelivered = (
-  { reference, amount, currency }: TransactionRow,
-  { id: event, type }: OutboxRow,
-) => ({ event, type, reference, amount, currency })
+const undelivered = ({ amount, currency }: TransactionRow, { id: event, type }: OutboxRow) => ({
+  event,
+  type,
+  amount,
+  currency,
+})
 
 /** Standard Webhooks reads it as "disable". */
 const GONE = 410
@@ -217,19 +220,15 @@ const isGone = (delivery: Dispatched['delivery']): boolean =>
   delivery !== undefined && !delivery.ok && delivery.status === GONE
 
 /** One for an endpoint, however many events it refuses, until it accepts one. */
-const goneAlert = (
+function goneAlert(
   transaction: TransactionRow,
   outbox: OutboxRow,
   { endpoint }: DeliveryRow,
-  createdAt: number,
-): Alert => ({
-  kind: 'endpoint_gone',
-  subject: endpoint,
-  gateway: transaction.gateway,
-  transactionId: transaction.id,
-  detail: { endpoint, ...undelivered(transaction, outbox), lastStatus: GONE },
-  createdAt,
-})
+  now: number,
+): Alert {
+  const detail = { endpoint, ...undelivered(transaction, outbox), lastStatus: GONE }
+  return alertAbout(transaction, 'endpoint_gone', now, detail, endpoint)
+}
 
 interface Redelivered {
   id: string

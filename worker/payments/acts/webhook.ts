@@ -12,7 +12,7 @@ import type { Delivered } from '../domain/event-alerts.ts'
 import { currencyOf, type PaymentIds, paymentIdsIn, wellFormed } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
-import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
+import { alertAbout, type Payment, unchanged, withTransaction } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
 import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
@@ -189,11 +189,9 @@ export function applyParkedTo(
       }
     })
   } catch (error) {
-    const { id, gateway, reference } = matched.row
-    const detail = { reference, eventId: parked.event_id, error: unreadableReason(error) }
-    const about = { subject: parked.id, gateway, transactionId: id, createdAt: now }
-    const alerts = [{ kind: 'unreadable', ...about, detail } as const]
-    store(rows, { ...unchanged(matched.payment), alerts }, rules)
+    const detail = { eventId: parked.event_id, error: unreadableReason(error) }
+    const alert = alertAbout(matched.row, 'unreadable', now, detail, parked.id)
+    store(rows, { ...unchanged(matched.payment), alerts: [alert] }, rules)
   }
 }
 

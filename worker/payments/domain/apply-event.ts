@@ -5,9 +5,9 @@ import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
 import { endedCheckAt, nextCheckAt } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import {
-  aboutEvent,
   alertsOf,
   type Delivered,
+  eventAlert,
   expectedOf,
   isMismatch,
   isRemark,
@@ -16,7 +16,6 @@ import {
 import { newId } from './new-id.ts'
 import { closingError } from './open-charge.ts'
 import {
-  type Alert,
   acknowledgeAlert,
   type Decision,
   hasEarlyRefund,
@@ -338,7 +337,7 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   if (refund?.status === 'failed') return unchanged(payment)
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
-    const alert: Alert = { kind: 'refund_failed', ...aboutEvent(payment, event, delivered) }
+    const alert = eventAlert('refund_failed', payment, event, delivered)
     const alerts = isTold(payment, event) ? [] : [alert]
     return { ...unchanged(asked), alerts }
   }

@@ -3,6 +3,7 @@
 import { newest } from './match.ts'
 import {
   type Alert,
+  alertAbout,
   type Decision,
   heldAmount,
   isUnpaid,
@@ -69,21 +70,13 @@ const withReopened = (payment: Payment, now: number): Payment =>
   withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
 
 function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
-  const { id, gateway, reference, paid_amount, paid_currency: currency } = transaction
-  return {
-    kind: 'double_payment',
-    subject: id,
-    gateway,
-    transactionId: id,
-    createdAt,
-    detail: {
-      reference,
-      amount: paid_amount ?? transaction.amount,
-      currency: currency ?? transaction.currency,
-      otherTransactionId: other.id,
-      otherGateway: other.gateway,
-    },
-  }
+  const { paid_amount, paid_currency: currency } = transaction
+  return alertAbout(transaction, 'double_payment', createdAt, {
+    amount: paid_amount ?? transaction.amount,
+    currency: currency ?? transaction.currency,
+    otherTransactionId: other.id,
+    otherGateway: other.gateway,
+  })
 }
 
 const withSettled = (payment: Payment, now: number): Payment =>

@@ -1,7 +1,7 @@
 // What a person is told of a gateway's event, and which amounts are wrong. Pure.
 
 import type { PaymentError } from './exceptions.ts'
-import { type Alert, isRefund, isUnpaid, type Payment, paidAmount } from './payment.ts'
+import { type Alert, alertAbout, isRefund, isUnpaid, type Payment, paidAmount } from './payment.ts'
 import type { WebhookEventRow } from './rows.ts'
 import type { AlertDetail, Paid } from './types.ts'
 
@@ -32,7 +32,7 @@ const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind 
 export function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
   const { id } = before.transaction
   // Also of an event without an alert: one whose error is not JSON must not be applied.
-  const about = aboutEvent(before, event, delivered)
+  const about = eventAlert('late_payment', before, event, delivered)
   const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
@@ -42,16 +42,15 @@ export function alertsOf(before: Payment, event: WebhookEventRow, delivered: Del
   ]
 }
 
-export function aboutEvent(
+export function eventAlert(
+  kind: Alert['kind'],
   payment: Payment,
   event: WebhookEventRow,
   { now, refundId }: Delivered,
-): Omit<Alert, 'kind'> {
-  const { id, gateway, reference } = payment.transaction
+): Alert {
   const expected = expectedOf(payment, event)
   const { amount, currency } = event
   const detail: AlertDetail = {
-    reference,
     eventId: event.event_id,
     currency,
     // Which refund has failed is not known, nor is its amount: the payment's would be another one.
@@ -64,7 +63,7 @@ export function aboutEvent(
     ...(refundId !== undefined && { refundId }),
     ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
   }
-  return { subject: event.id, gateway, transactionId: id, detail, createdAt: now }
+  return alertAbout(payment.transaction, kind, now, detail, event.id)
 }
 
 type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert' | 'disputes'>

@@ -220,6 +220,22 @@ export interface Alert {
   createdAt: number
 }
 
+/** An alert about a payment, with its reference. */
+export const alertAbout = (
+  { id, gateway, reference }: TransactionRow,
+  kind: AlertKind,
+  createdAt: number,
+  detail: AlertDetail,
+  subject = id,
+): Alert => ({
+  kind,
+  subject,
+  gateway,
+  transactionId: id,
+  detail: { reference, ...detail },
+  createdAt,
+})
+
 /**
  * It was raised or settled with this change, and is not only described anew: each has a time of its
  * own.
@@ -250,28 +266,22 @@ export function raiseAlert(
  * payment. `other`: the payment that has one of them.
  */
 export function idMismatch(
-  { id, gateway, reference }: TransactionRow,
+  transaction: TransactionRow,
   carried: { gatewayId: string | null; external: string | null },
   other: TransactionRow | undefined,
   detail: AlertDetail,
   createdAt: number,
 ): Alert {
   const { gatewayId, external } = carried
-  return {
-    kind: 'id_mismatch',
-    // Other events with the same ids have the same cause.
-    subject: [id, gatewayId, external].join(' '),
-    gateway,
-    transactionId: id,
-    createdAt,
-    detail: {
-      reference,
-      ...detail,
-      ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
-      ...(external !== null && { externalReferenceId: external }),
-      ...(other && { otherTransactionId: other.id }),
-    },
+  const about = {
+    ...detail,
+    ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
+    ...(external !== null && { externalReferenceId: external }),
+    ...(other && { otherTransactionId: other.id }),
   }
+  // Other events with the same ids have the same cause.
+  const subject = [transaction.id, gatewayId, external].join(' ')
+  return alertAbout(transaction, 'id_mismatch', createdAt, about, subject)
 }
 
 /** Marks it as seen. The first person is kept. `gatewayReference`: of what was done about it. */

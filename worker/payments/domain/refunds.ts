@@ -6,6 +6,7 @@ import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
   type Alert,
+  alertAbout,
   type Decision,
   isOvertaken,
   isUnderWay,
@@ -254,16 +255,15 @@ const failedSince = (before: Payment, after: Payment, cause: Cause): Alert[] =>
 function refundAlert(
   transaction: TransactionRow,
   refund: RefundRow,
-  { now: createdAt, eventId }: Cause,
+  { now, eventId }: Cause,
 ): Alert {
-  const { id: transactionId, gateway } = transaction
   const { error } = refund
-  const detail: AlertDetail = {
+  const detail = {
     ...refundDetail(transaction, refund),
     ...(eventId !== undefined && { eventId }),
     ...(error !== null && { error: JSON.parse(error) as PaymentError }),
   }
-  return { kind: 'refund_failed', subject: refund.id, gateway, transactionId, detail, createdAt }
+  return alertAbout(transaction, 'refund_failed', now, detail, refund.id)
 }
 
 /** What an alert about a refund says of it. */
