@@ -165,6 +165,10 @@ const maskRefunds = ({ refunds, ...read }: RefundSet): RefundSet => ({
 /** The shortest card number. Most texts of gateways are shorter and need no search. */
 const MIN_CHARS = 13
 
+/**
+ * Finds card numbers and IBANs in free text, by their format and check digits.
+ * @forTests Each format, by itself.
+ */
 export function hideAccountNumbers(text: string): string {
   if (text.length < MIN_CHARS) return text
   const withoutCards = text.replace(DIGITS, hideCards)

@@ -220,7 +220,11 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
   return responseNow(transaction, now)
 }
 
-/** Throws InvalidArgumentException, with a sentence that names every fault. */
+/**
+ * Before anything is stored or asked. Throws InvalidArgumentException, with a sentence that names
+ * every fault.
+ * @forTests What is refused, field by field.
+ */
 export function checkCharge(
   asked: unknown,
   gateways: ReadonlyMap<string, AnyGateway>,
@@ -255,7 +259,7 @@ function given(asked: unknown): unknown {
 }
 
 /** The answer about an earlier payment. Its page is left out if it can no longer be paid there. */
-export function responseNow(row: TransactionRow, now: number): PaymentResponse {
+function responseNow(row: TransactionRow, now: number): PaymentResponse {
   const { id, status, gateway, reference, ...shown } = toTransaction(row)
   const opened = json<OpenedPayment>(row.charge_answer)
   const alerted = shown.alert && { alert: shown.alert }
@@ -276,7 +280,7 @@ export function responseNow(row: TransactionRow, now: number): PaymentResponse {
 }
 
 /** The response if the gateway is not called. Throws as `Charge` does. */
-export function answerAtOnce(
+function answerAtOnce(
   begun: FoundCharge,
   { gateway, reference }: ChargeRequest,
   now: number,

@@ -261,7 +261,7 @@ export interface Asked {
  * If it was paid after all, that is applied, and this returns `apply`. `deadlineAt`, in ms: the
  * gateway is not awaited after that.
  */
-export async function askAgain(
+async function askAgain(
   deps: AskDeps,
   gateway: AnyGateway,
   { transaction, isPageOpen }: OpenCharge,
@@ -296,7 +296,7 @@ export async function askAgain(
 const LONGEST_WAIT_MS = 30_000
 
 /** Its gateway has reported no end of this payment, or cannot be reached. */
-export const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
+const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
   new GatewayUnavailableException(`${key} has not reported that this payment is cancelled.`, {
     transactionId: row.id,
     retryAfterMs: Math.min(checkedInMs(row.next_check_at ?? undefined, now), LONGEST_WAIT_MS),

@@ -26,7 +26,7 @@ import type { AlertDetail } from './types.ts'
 /** Somebody made it at the gateway itself, and not through us. */
 const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
 
-export const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
+const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
   refunds.reduce((sum, { status, amount }) => (states.includes(status) ? sum + amount : sum), 0)
 
 /** What can be refunded now: what was paid, without what was refunded and what is under way. */

@@ -1,5 +1,6 @@
 // A gateway's settlement, row by row against what we have: which payment each row is about, and
-// whether both sides agree. Pure. Files are read by libraries/settlement.
+// whether both sides agree: each movement with one row, or one row with the sum of those that no
+// other row has. Pure. Files are read by libraries/settlement.
 
 import { heldAmount, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow } from './rows.ts'
@@ -161,11 +162,11 @@ interface Unit {
 }
 
 /** Somebody paid. */
-export const isPaying = ({ kind }: MovementRow): boolean =>
+const isPaying = ({ kind }: MovementRow): boolean =>
   kind === 'paid' || kind === 'late_paid' || kind === 'refused_paid'
 
 /** The rows of one payment, and an answer for each. */
-export function settlePayment(rows: readonly SettledRow[], payment: KnownPayment): Settled[] {
+function settlePayment(rows: readonly SettledRow[], payment: KnownPayment): Settled[] {
   const settled = rows.map((): Settled => ({ as: 'not_ours' }))
   for (const [type, of] of Map.groupBy(rows.keys(), (at) => rows[at]?.type)) {
     if (!type) continue

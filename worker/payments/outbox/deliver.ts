@@ -165,10 +165,10 @@ export const subscribersOf = (
 
 export type AnyListener = (payload: never) => unknown
 
-export function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
+function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
   const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
   return typeof found === 'function' ? [found] : found
 }
 
-export const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
+const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
   endpoint !== undefined && (endpoint.types?.has(name) ?? true)

@@ -256,6 +256,11 @@ interface Seen {
   allAt: number
 }
 
+/**
+ * Which waiting events are worth another try, because their endpoint accepts events again. In
+ * memory: a new process does not know of an outage, and takes what waits for one.
+ * @forTests Its times, by a clock.
+ */
 export class Outages {
   readonly #clock: Pick<Clock, 'now' | 'elapsed'>
   readonly #endpoints = new Map<string, Seen>()

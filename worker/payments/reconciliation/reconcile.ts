@@ -251,7 +251,7 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
 }
 
 /** As the log names a payment. */
-export const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
+const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
   transactionId: id,
   gateway,
   correlationId: correlation_id ?? undefined,

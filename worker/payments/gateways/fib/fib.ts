@@ -212,8 +212,11 @@ export const fib = {
 /** Strangers may send it, and it becomes part of a URL that is called with our token. */
 const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
 
-/** The id in a callback; undefined when there is none that the bank could have sent. */
-export function idIn(body: string): string | undefined {
+/**
+ * The bank does not sign its webhooks, so one is only a hint to read the payment from it. The id in
+ * it; undefined when there is none that the bank could have sent.
+ */
+function idIn(body: string): string | undefined {
   try {
     const { id } = z
       .object({ id: z.string().regex(PAYMENT_ID).toLowerCase() })

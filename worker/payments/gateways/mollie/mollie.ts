@@ -235,8 +235,11 @@ function refusedBy(endpoint: string, reply: GatewayReply): Refused {
 /** Strangers may send it, and it becomes part of a URL that is called with our key. */
 const PAYMENT_ID = /^tr_[A-Za-z0-9]{1,64}$/
 
-/** Undefined: Mollie does not send this. */
-export function idIn(body: string): string | undefined {
+/**
+ * Webhooks are unsigned, and no more than the id of a payment: a hint to read that. Undefined:
+ * Mollie does not send this.
+ */
+function idIn(body: string): string | undefined {
   const [id, another] = new URLSearchParams(body).getAll('id')
   return id !== undefined && another === undefined && PAYMENT_ID.test(id) ? id : undefined
 }
@@ -245,7 +248,7 @@ export function idIn(body: string): string | undefined {
  * Mollie's events have no ids: one is what there was to read. A payment may have hundreds of
  * refunds, so they are digested. They come last: a dispute is one alert, whatever is refunded.
  */
-export async function eventIdOf(payment: Payment): Promise<string> {
+async function eventIdOf(payment: Payment): Promise<string> {
   const { id, status, amountCaptured, _embedded } = payment
   const refunds = _embedded.refunds.map((refund) => `${refund.id} ${refund.status}`)
   const chargebacks = _embedded.chargebacks.map((each) => `${each.id} ${each.reversedAt ?? ''}`)

@@ -83,7 +83,7 @@ export function libsqlDatabase(address: DatabaseAddress, now: () => number): Dat
  * The server refused a connection that it had before: it was started again, or has forgotten it.
  * Nothing was written, and a new connection can be used.
  */
-export class ConnectionGone extends Error {
+class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone'
 }
 
@@ -113,7 +113,7 @@ export interface Connection {
 const CLOSE_WITHIN_MS = 5_000
 
 /** Nothing is sent before the first write. The server closes an unused connection after 10 s. */
-export function openConnection(address: DatabaseAddress): Connection {
+function openConnection(address: DatabaseAddress): Connection {
   const { hranaHttpUrl, authToken } = parseLibsqlUrl(address.url)
   if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
   // The library takes its fetch once, and each write has its own signal.

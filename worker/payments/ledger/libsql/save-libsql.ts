@@ -81,8 +81,8 @@ type Searched = Pick<TransactionRow, 'id' | 'reference' | 'description' | 'metad
 const INSERT = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
   FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
 
-/** The texts of payments that the same transaction inserts. */
-export const insertTexts = (rows: readonly Searched[]): Statement[] =>
+/** The texts by which payments are found, one row beside each that the same save inserts. */
+const insertTexts = (rows: readonly Searched[]): Statement[] =>
   rows.length === 0 ? [] : [statement(INSERT, { rows: textsOf(rows) })]
 
 /** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
