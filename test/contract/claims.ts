@@ -359,6 +359,28 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(await ask('', forced)).toMatchObject({ status: 201, body: { task: begun } })
     })
 
+    it('lie over the finished session of a file, whose work waits for a review', async () => {
+      const awaiting: Partial<Task> = {
+        executionState: 'awaiting_review',
+        sessionId: 'ses_1',
+        activeAttempt: 'att_1',
+        trees: [{ tree: 'feat', dir: '/feat', status: 'done' }],
+      }
+      const session = sessionRecord('ses_1', {
+        task: 'A-1',
+        status: 'finished',
+        health: 'finished',
+      })
+      const repo = await published(config(), todo('A-1', awaiting), session)
+      const ask = await asker(repo)
+      const list = async (query: string) =>
+        (await repo.json<{ tasks: Task[] }>(`/tasks?${query}`)).tasks
+      expect(await list('review=true')).toMatchObject([awaiting])
+      await ask('', { claim: secret(), actor: 'ada', task: 'A-1', force: true })
+      expect(await list('work=work')).toMatchObject([{ executionState: 'active' }])
+      expect(await list('review=true')).toEqual([])
+    })
+
     it('are refused with a code and a sentence each', async () => {
       const mine = todo('A-4', { assignee: 'eve' })
       const done = taskRecord('A-3', { status: 'done', ready: false })

@@ -61,7 +61,8 @@ export function covered(published: string, overlay: Overlay | undefined) {
   const task = JSON.parse(published) as StoredTask
   const { executionState = null } = task
   const isHeld = overlay !== undefined && 'executionState' in overlay
-  if (!overlay || (isHeld && executionState !== null)) {
+  const isRunning = executionState === 'active' || executionState === 'stalled'
+  if (!overlay || (isHeld && isRunning)) {
     return { light: published, published: null, execution: executionState }
   }
   const light = JSON.stringify({ ...task, ...overlay })
