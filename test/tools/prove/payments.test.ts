@@ -108,6 +108,20 @@ describe('(d) each payment walks along the graph, and each step has its event', 
     expect(findings(lines)).toEqual([{ check: 'd', line: stored }])
   })
 
+  it.each(['listener', 'endpoint'])('asks for no event at the %s that came since rest', (kind) => {
+    const without = goodHistory().filter((line) => !isDelivery(kind, 'tx-1', 'Paid')(line))
+    const at = indexOf(without, isStored('tx-1'))
+    const { events } = (without[at] as { transaction: { events: object[] } }).transaction
+    const times = ['2026-01-01T00:00:01Z', '2026-01-01T00:00:03Z']
+    const made = events.map((event, n) => ({ ...event, createdAt: times[n] }))
+    without[at] = withStored({ events: made })(without[at] as Line)
+    const found = (since?: string) => findings(without.toSpliced(at, 0, { kind: 'at-rest', since }))
+    const missing = [{ check: 'd', line: at + 2 }]
+    expect(found('2026-01-01T00:00:02Z')).toEqual([])
+    expect(found('2026-01-01T00:00:04Z')).toEqual(missing)
+    expect(found()).toEqual(missing)
+  })
+
   it.each(['listener', 'endpoint'])('takes it that the %s got an event twice', (kind) => {
     const isIt = isDelivery(kind, 'tx-1', 'Paid')
     expectAdded(isIt, goodHistory().find(isIt) as Line, [])

@@ -23,7 +23,7 @@ export interface Transaction extends Money, Status {
   reference: string
   paid?: Money
   refundedAmount: number
-  events: { id: string; type: string; payload: Payload }[]
+  events: { id: string; type: string; createdAt?: string; payload: Payload }[]
   refunds: (Status & { gatewayRefundId?: string; amount: number })[]
   alerts: object[]
 }
@@ -118,8 +118,8 @@ interface Kinds {
   /** A listener does not get the id of an event. */
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
-  /** From here on it is asked for what follows. */
-  'at-rest': object
+  /** From here on it is asked for what follows. `since`: nothing has happened since then. */
+  'at-rest': { since?: string }
   // At rest: what the disk holds, all payments of the gateways, and all that the API tells.
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }

@@ -96,14 +96,19 @@ const NONE = { id: 'nothing', status: 'none', refundRevision: 0 }
 /** (d) Listener and endpoint took each durable event as it is stored and each alert, no other. */
 function eventsAreDelivered(history: History): Finding[] {
   const stored = history.of('stored').flatMap(({ line, transaction: { events } }) => {
-    return events.map(({ id, type, payload }) => ({ line, id, type, ...payload }))
+    return events.map(({ id, type, createdAt, payload }) => {
+      return { line, id, type, createdAt, ...payload }
+    })
   })
   const raised = history.of('alert').map((each) => ({ ...each, type: 'AlertRaised' }))
   const byName = new Map(stored.map((event) => [nameOf(event), event]))
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => isSuccess(status)).map(nameOf))
-    const missing = [...stored, ...raised].filter((event) => !taken.has(nameOf(event)))
+    // A payment that expires while all of them are listed is told of when nobody listens any more.
+    const since = history.of('at-rest')[0]?.since
+    const isDue = (event: { createdAt?: string }) => !(since && (event.createdAt ?? '') > since)
+    const missing = [...stored, ...raised].filter((it) => isDue(it) && !taken.has(nameOf(it)))
     const wrong = got.filter((each) => {
       const { id, ...stored } = byName.get(nameOf(each)) ?? {}
       return !isDeepStrictEqual([each.id ?? id, ...told(each)], [id, ...told(stored)])

@@ -28,23 +28,36 @@ export async function comeToRest(
   recorder: Recorder,
   board: BoardLoad,
   clients: readonly BoardClient[],
-): Promise<void> {
-  await Promise.all([paymentsRest(system, recorder), boardRests(recorder, board, clients)])
+): Promise<string | undefined> {
+  const boards = boardRests(recorder, board, clients)
+  const [since] = await Promise.all([paymentsRest(system, recorder), boards])
+  return since
 }
 
-/** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
-export async function paymentsRest(system: System, recorder: Recorder): Promise<void> {
+/**
+ * Until nothing has changed for a while, or it takes too long: the checker finds what is left.
+ * Resolves with the time since when nothing has changed, if it came to that.
+ */
+export async function paymentsRest(
+  system: System,
+  recorder: Recorder,
+): Promise<string | undefined> {
   const until = performance.now() + MAX_REST_MS
   let before = ''
+  let since: string | undefined
   for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < until; ) {
     await passTime(system)
     const isStill = await sweepAll(system, recorder)
+    const time = new Date(system.now()).toISOString()
     const now = JSON.stringify(await countsOf(system))
     const isQuiet = isStill && now === before && system.proxies.webhooks.inFlight === 0
     quiet = isQuiet && !(await isAheadOfClock(system)) ? quiet + 1 : 0
+    if (quiet === 0) since = undefined
+    else since ??= time
     before = now
     await sleep(POLL_MS)
   }
+  return since
 }
 
 /** Until nothing is due any more. True if the first sweep already had nothing to do. */
@@ -135,8 +148,12 @@ const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =
   one.size === other.size && [...one].every(([key, value]) => other.get(key) === value)
 
 /** Everything that can be asked for: of the gateways, and of the API. */
-export async function writeDown(system: System, recorder: Recorder): Promise<void> {
-  recorder.write({ kind: 'at-rest' })
+export async function writeDown(
+  system: System,
+  recorder: Recorder,
+  since: string | undefined,
+): Promise<void> {
+  recorder.write({ kind: 'at-rest', since })
   const books = await fetch(`${system.simulator.url}/_control/payments`)
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
