@@ -1,4 +1,4 @@
-// The history of a repository in its own SQLite: its rows, and what was last told of each task.
+// The history of a repository in its own SQLite: its rows, and what was last recorded of each task.
 // These tables are in no schema of the board's, and nothing that is published drops a row of them.
 
 import type { Sql, SqlValue } from '../shared/sql.ts'
@@ -13,12 +13,12 @@ export const ACTIVITY_TABLES = [
     epoch TEXT NOT NULL, change INTEGER NOT NULL, json TEXT NOT NULL, hash TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS activity_of_task ON activity (task, seq)`,
   `CREATE INDEX IF NOT EXISTS activity_at ON activity (at)`,
-  `CREATE TABLE IF NOT EXISTS told (
+  `CREATE TABLE IF NOT EXISTS recorded (
     task TEXT PRIMARY KEY, status TEXT NOT NULL, title TEXT NOT NULL, tree TEXT) WITHOUT ROWID`,
 ]
 
-/** What was last told of a task. `tree`: only linked worktrees had it, such as this one. */
-export interface Told {
+/** What was last recorded of a task. `tree`: only linked worktrees had it, such as this one. */
+export interface Recorded {
   status: string
   title: string
   tree: string | null
@@ -138,31 +138,31 @@ export function sqliteActivityStore(sql: Sql) {
         after,
       )[0]?.at,
 
-    told: (tasks: readonly string[]): Map<string, Told> =>
+    recorded: (tasks: readonly string[]): Map<string, Recorded> =>
       new Map(
         sql
           .all<{ task: string; status: string; title: string; tree: string | null }>(
-            `SELECT task, status, title, tree FROM told
+            `SELECT task, status, title, tree FROM recorded
               WHERE task IN (SELECT value FROM json_each(?))`,
             JSON.stringify(tasks),
           )
-          .map(({ task, ...told }) => [task, told]),
+          .map(({ task, ...recorded }) => [task, recorded]),
       ),
-    hasTold: (): boolean => sql.all('SELECT 1 AS found FROM told LIMIT 1').length > 0,
-    /** Tasks that were told of, and are not there. */
+    hasRecorded: (): boolean => sql.all('SELECT 1 AS found FROM recorded LIMIT 1').length > 0,
+    /** Tasks that were recorded, and are not there. */
     missing: (): string[] =>
       sql
-        .all<{ task: string }>('SELECT task FROM told WHERE task NOT IN (SELECT id FROM tasks)')
+        .all<{ task: string }>('SELECT task FROM recorded WHERE task NOT IN (SELECT id FROM tasks)')
         .map(({ task }) => task),
-    tell: (tasks: readonly ({ task: string } & Told)[]): void =>
+    record: (tasks: readonly ({ task: string } & Recorded)[]): void =>
       insertRows(
         sql,
-        'told',
+        'recorded',
         tasks.map(({ task, status, title, tree }) => ({ task, status, title, tree })),
       ),
     forget: (tasks: readonly string[]): void =>
       void sql.all(
-        'DELETE FROM told WHERE task IN (SELECT value FROM json_each(?))',
+        'DELETE FROM recorded WHERE task IN (SELECT value FROM json_each(?))',
         JSON.stringify(tasks),
       ),
   }

@@ -10,7 +10,7 @@ import { isFinished, isValid } from './claim-ends.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
-import { type Before, goneNews, newsOf, reviewNews, shortText, toldOf } from './task-news.ts'
+import { type Before, goneNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, MainTree, Task } from './wire.ts'
 import { isInReview } from './words.ts'
@@ -81,7 +81,7 @@ export class Activity {
   published(state: RepositoryState, changes: TaskChanges, now: number): void {
     if (changes.size === 0) return
     const first = this.#firstOf(state)
-    const told = this.#store.told([...changes.keys()])
+    const recorded = this.#store.recorded([...changes.keys()])
     const isClosed = this.#isClosed()
     const actorOf = this.#actors(now)
     const extra = {
@@ -90,7 +90,7 @@ export class Activity {
     }
     const entries: Entry[] = []
     for (const [id, { before, task }] of changes) {
-      const known = told.get(id)
+      const known = recorded.get(id)
       if (first === 'first' || (!task && !known)) continue
       const news = task ? newsOf(known, before, task, isClosed) : known && goneNews(known, isClosed)
       // A branch that is checked out is not merged.
@@ -106,7 +106,7 @@ export class Activity {
       }
     }
     this.add(entries, state, now)
-    this.#remember(changes, told)
+    this.#remember(changes, recorded)
   }
 
   /** A claim was released as done. Undefined: its task waits for a review already, or is closed. */
@@ -128,28 +128,28 @@ export class Activity {
       const gone: TaskChanges = new Map(this.#store.missing().map((id) => [id, {}]))
       this.published(state, gone, now)
     }
-    delete state.telling
+    delete state.recording
   }
 
-  /** Until it is published: whether all that comes is new, or was told of in an earlier life. */
-  #firstOf(state: RepositoryState): RepositoryState['telling'] {
-    if (!state.published) state.telling ??= this.#store.hasTold() ? 'again' : 'first'
-    return state.telling
+  /** Until it is published: whether all that comes is new, or was recorded in an earlier life. */
+  #firstOf(state: RepositoryState): RepositoryState['recording'] {
+    if (!state.published) state.recording ??= this.#store.hasRecorded() ? 'again' : 'first'
+    return state.recording
   }
 
-  #remember(changes: TaskChanges, told: ReturnType<ActivityStore['told']>): void {
+  #remember(changes: TaskChanges, recorded: ReturnType<ActivityStore['recorded']>): void {
     const gone = [...changes].flatMap(([id, { task }]) => (task ? [] : [id]))
     const there = [...changes].flatMap(([id, { task }]) => {
       if (!task) return []
-      const known = told.get(id)
+      const known = recorded.get(id)
       if (known && task.invalid !== undefined && task.status === '') return []
-      const now = toldOf(task)
+      const now = recordOf(task)
       const { status, title, tree } = known ?? {}
       const isSame = now.status === status && now.title === title && now.tree === tree
       return isSame ? [] : [{ task: id, ...now }]
     })
     if (gone.length > 0) this.#store.forget(gone)
-    this.#store.tell(there)
+    this.#store.record(there)
   }
 
   #isClosed(): (status: string) => boolean {

@@ -51,7 +51,7 @@ export interface RepositoryState {
   /** git switched the main tree, and what follows from that is not whole yet. */
   isSwitching?: true
   /** Until the board is published: whether the history knows its tasks of an earlier life. */
-  telling?: 'first' | 'again'
+  recording?: 'first' | 'again'
   /** When the head of the history was last a line of the log (ms). */
   headLineAt?: number
 }

@@ -1,4 +1,4 @@
-// What the history tells of a claim: what has become of it since it was last stored. Pure.
+// What the history has of a claim: what has become of it since it was last stored. Pure.
 
 import type { Entry } from './activity-rows.ts'
 import { sessionOf } from './claim-session.ts'

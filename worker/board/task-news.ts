@@ -1,7 +1,8 @@
-// What a publication tells of a task: what is other than what was last told of it. Pure.
+// What a publication adds to the history of a task: where it differs from what was last recorded.
+// Pure.
 
 import type { Changes, Entry } from './activity-rows.ts'
-import type { Told } from './activity-sqlite.ts'
+import type { Recorded } from './activity-sqlite.ts'
 import type { LightTask } from './columns-sqlite.ts'
 import type { Task } from './wire.ts'
 import { isInReview } from './words.ts'
@@ -19,39 +20,39 @@ export const shortText = (text: string): string => text.slice(0, MOST_CHARS).toW
 const shortList = (texts: readonly string[]): string[] =>
   texts.slice(0, MOST_ITEMS).map((text) => shortText(text))
 
-/** What is told of a task from now on. */
-export function toldOf({ status, title, inMain, trees }: Omit<Task, 'body'>): Told {
+/** What is recorded of a task from now on. */
+export function recordOf({ status, title, inMain, trees }: Omit<Task, 'body'>): Recorded {
   const some =
     inMain === false ? (trees?.find((it) => it.status === status) ?? trees?.[0]) : undefined
   return { status: shortText(status), title: shortText(title), tree: some?.tree ?? null }
 }
 
 /**
- * The main tree counts. What only linked worktrees have is told with one of them, as `tree`, and
- * what leaves the main tree is deleted, whoever has a copy still. `told`: undefined where it was
- * not there. Undefined: there is no news.
+ * The main tree counts. What only linked worktrees have is recorded with one of them, as `tree`,
+ * and what leaves the main tree is deleted, whoever has a copy still. `last`: undefined where it
+ * was not there. Undefined: there is no news.
  */
 export function newsOf(
-  told: Told | undefined,
+  last: Recorded | undefined,
   before: Before | undefined,
   task: Task,
   isClosed: (status: string) => boolean,
 ): News | undefined {
-  // What cannot be read has no status: what was told stands.
-  if (told && task.invalid !== undefined && task.status === '') return undefined
-  const now = toldOf(task)
+  // What cannot be read has no status: what was recorded stands.
+  if (last && task.invalid !== undefined && task.status === '') return undefined
+  const now = recordOf(task)
   const { status, title, tree } = now
   const where = tree !== null && { tree }
-  const isNew = !told || (told.tree !== null && tree === null)
+  const isNew = !last || (last.tree !== null && tree === null)
   if (isNew) {
-    const from = told && told.status !== status ? told.status : null
+    const from = last && last.status !== status ? last.status : null
     return { kind: 'created', title, ...where, changes: { status: [from, status] } }
   }
-  if (told.tree === null && tree !== null) return goneNews(told, isClosed)
+  if (last.tree === null && tree !== null) return goneNews(last, isClosed)
   const changes: Changes = {}
-  if (told.status !== status) changes.status = [told.status, status]
-  if (told.title !== title) changes.title = [told.title, title]
-  if (changes.status || changes.title) changes.closed = [isClosed(told.status), isClosed(status)]
+  if (last.status !== status) changes.status = [last.status, status]
+  if (last.title !== title) changes.title = [last.title, title]
+  if (changes.status || changes.title) changes.closed = [isClosed(last.status), isClosed(status)]
   Object.assign(changes, before && furtherChanges(before, task))
   const kind = (['status', 'title', 'assignee', 'deps', 'checks'] as const).find(
     (name) => changes[name],
@@ -79,7 +80,7 @@ export function reviewNews(
 
 /** Of a task that is not there any more. */
 export const goneNews = (
-  { status, title, tree }: Told,
+  { status, title, tree }: Recorded,
   isClosed: (status: string) => boolean,
 ): News => ({
   kind: 'deleted',
