@@ -3,10 +3,11 @@
 import { resolve } from 'node:path'
 import type { ActivityRow } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
+import { activityText } from '../../libraries/mcp/activity-text.ts'
 import { trailerOf } from '../../worker/board/activity-chain.ts'
 import { durationMs } from '../../worker/shared/duration.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
-import { jsonText, printable } from '../../worker/shared/printable.ts'
+import { jsonText } from '../../worker/shared/printable.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -69,7 +70,7 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
         throw new UsageError(`${file} cannot be read (${String(error)}).`)
       })
       const found = await verify(text, edge)
-      for (const row of found.marked) io.out(`${textOf(row)}\n`)
+      for (const row of found.marked) io.out(`${activityText(row)}\n`)
       io.out(`${found.fault ?? found.whole}\n`)
       return found.fault === undefined ? 0 : FAILED
     }
@@ -82,7 +83,7 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
     const rows: ActivityRow[] = []
     for await (const { activity } of pagesOf(edge, query)) {
       if (json) rows.push(...activity)
-      else for (const row of activity) io.out(`${textOf(row)}\n`)
+      else for (const row of activity) io.out(`${activityText(row)}\n`)
     }
     if (json) io.out(`${jsonText({ board: target.board, activity: rows })}\n`)
     return 0
@@ -111,27 +112,3 @@ async function printExport(edge: BoardAtEdge, out: (text: string) => void): Prom
   out(`${JSON.stringify(trailerOf(rows, before))}\n`)
   return 0
 }
-
-function textOf({ at, kind, task, title, actor, tree, changes, summary, ...row }: ActivityRow) {
-  const { closed: _, health: __, ...shown } = changes ?? {}
-  const fields = Object.entries(shown).map(([name, [from, to]]) => {
-    return `${name} ${valueText(from)} → ${valueText(to)}`
-  })
-  const parts = [
-    at,
-    (row.marks ?? []).map((mark) => `[${mark}]`).join(' '),
-    kind,
-    task,
-    title,
-    fields.join(', '),
-    actor === undefined ? undefined : `by ${actor}`,
-    tree === undefined ? undefined : `in ${tree}`,
-    row.by === 'switch' ? 'by a switch of the main tree' : undefined,
-    summary,
-  ]
-  const given = parts.filter((part) => part !== undefined && part !== '')
-  return given.map((part) => printable(String(part))).join('  ')
-}
-
-const valueText = (value: unknown): string =>
-  value === null || value === undefined ? '–' : [value].flat().join(', ') || '–'

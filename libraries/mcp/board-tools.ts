@@ -5,7 +5,8 @@ import { activityQuery, activitySchema } from '../../worker/board/activity-rows.
 import { taskSchema, tasksQuery } from '../../worker/board/records.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import { boardsSchema, taskDetailSchema } from '../api/board-answers.ts'
-import type { ActivityRow, Boards, Task } from '../api/types.ts'
+import type { Boards, Task } from '../api/types.ts'
+import { activityText } from './activity-text.ts'
 import { ask, boardOf } from './caller.ts'
 import { READING, type Tool, tool } from './tool.ts'
 
@@ -106,7 +107,7 @@ const history = tool({
       board: await boardOf(call, board),
       query,
     }),
-  text: ({ activity }) => linesOf(activity, rowText),
+  text: ({ activity }) => linesOf(activity, activityText),
 })
 
 export const BOARD_TOOLS: readonly Tool[] = [listBoards, listTasks, getTask, history]
@@ -116,10 +117,3 @@ const linesOf = <Row>(rows: readonly Row[], text: (row: Row) => string): string 
 
 const lineOf = ({ id, status, ready, title }: Task): string =>
   printable(`${id} [${status}${ready ? ', ready' : ''}] ${title}`)
-
-function rowText({ at, kind, task = '', title = '', actor, changes = {}, summary }: ActivityRow) {
-  const turned = Object.entries(changes).map(([field, [from, to]]) => `${field} ${from} → ${to}`)
-  const by = actor === undefined ? [] : [`by ${actor}`]
-  const said = summary === undefined ? [] : [summary]
-  return [at, kind, task, title, ...by, ...turned, ...said].filter(Boolean).join(' ')
-}

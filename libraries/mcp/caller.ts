@@ -18,7 +18,7 @@ export interface Caller {
   from?: { tree?: string; branch?: string }
   /** The secret of a claim: the same for the same words. Undefined: there is no key to make one. */
   secretFor: ((words: string) => Promise<string>) | undefined
-  /** Hears which claims it holds. */
+  /** Keeps which claims it holds, to renew them. */
   held?: { given(claim: GivenClaim): Promise<void>; ended(claim: string): Promise<void> }
   /** What failed on our side. */
   onError(error: unknown): void
@@ -44,7 +44,7 @@ export interface Call {
 
 export type Refusal = Omit<Problem, 'code'> & { code: string }
 
-/** What the API refused, as it said it. */
+/** What the API refused, in its words. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly problem: Refusal

@@ -152,7 +152,7 @@ async function asItChanges(
   if (waitSeconds === 0) return await take()
   const signal = within(call, waitSeconds)
   let refusal: unknown
-  // The stream first: it then tells what becomes free while we ask.
+  // The stream first: it then has what becomes free while we ask.
   for await (const _ of changesOf(call, board, { signal })) {
     try {
       return await take()

@@ -20,7 +20,7 @@ export async function answerMcp({ request, body, caller, version }: McpRequest):
   const handler = createMcpHandler(
     ({ era }) => mcpServer(caller, { version, subscribes: era === 'modern' }),
     {
-      // One for each request: it hears what this token may, and nobody else's.
+      // One for each request: its events are of boards that this token covers.
       bus: {
         publish: () => undefined,
         subscribe(listener) {

@@ -1,4 +1,4 @@
-// How an agent works from a board with the tools: what the server tells each, and the skill has.
+// How an agent works from a board with the tools: the instructions of the server, and the skill.
 
 const STEPS = [
   '`claim_task` with your own name as `agent` and `wait_seconds` 50 gives you a task that is ' +

@@ -13,7 +13,7 @@ import { waitForChange } from './wait-tool.ts'
 
 export interface ServerOptions {
   version: string
-  /** The protocol has subscriptions, and somebody hears the boards for them. */
+  /** The protocol has subscriptions, and the boards are followed for them. */
   subscribes: boolean
 }
 

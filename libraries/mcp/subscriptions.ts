@@ -1,4 +1,4 @@
-// What a client asks to hear of, as far as its token goes: the SDK would deliver any subscription.
+// What a client subscribes to, as far as its token goes: the SDK would deliver any subscription.
 
 import * as z from 'zod'
 import type { Caller } from './caller.ts'
