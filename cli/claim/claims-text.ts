@@ -17,7 +17,8 @@ export interface HeldBy {
   expiresAt: string
   tree?: string
   branch?: string
-  said?: string
+  /** What its holder said last. */
+  progress?: string
   session: string
 }
 
@@ -42,7 +43,7 @@ export function heldBy(
         expiresAt: claim.expiresAt,
         ...(tree !== undefined && { tree }),
         ...(branch !== undefined && { branch }),
-        ...(live?.progress !== undefined && { said: live.progress }),
+        ...(live?.progress !== undefined && { progress: live.progress }),
         session: id,
       },
     ]
@@ -50,9 +51,9 @@ export function heldBy(
   return held.sort((a, b) => (a.since < b.since ? -1 : 1))
 }
 
-const HEADS = ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'SAID']
+const HEADS = ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'PROGRESS']
 /** What an agent says may be a page long. */
-const MOST_SAID = 60
+const MOST_CHARS = 60
 const GAP = '  '
 
 /** `now` in ms. */
@@ -63,7 +64,7 @@ export function claimsTable(held: readonly HeldBy[], now: number): string {
     age(now - Date.parse(it.since)),
     stateOf(it, now),
     placeOf(it),
-    it.said?.split('\n', 1)[0] ?? '',
+    it.progress?.split('\n', 1)[0] ?? '',
   ])
   const cells = [HEADS, ...rows.map((row) => row.map((cell) => cut(printable(cell))))]
   const widths = HEADS.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
@@ -76,7 +77,7 @@ export function claimsTable(held: readonly HeldBy[], now: number): string {
 }
 
 const cut = (text: string): string =>
-  text.length > MOST_SAID ? `${text.slice(0, MOST_SAID - 1)}…` : text
+  text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS - 1)}…` : text
 
 function stateOf({ state, activeAt, expiresAt }: HeldBy, now: number): string {
   if (state === 'work') return state

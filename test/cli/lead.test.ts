@@ -108,7 +108,7 @@ describe('signalbox claims', () => {
     const { code, out } = await lead(repo, 'claims')
     expect(code).toBe(0)
     const [heads, row, ...more] = out.trimEnd().split('\n')
-    expect(heads?.split(/ {2,}/)).toEqual(['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'SAID'])
+    expect(heads?.split(/ {2,}/)).toEqual(['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'PROGRESS'])
     expect(row).toMatch(/^ada@home {2}A-1 Bake bread {2}\d+ s +work +The dough$/)
     expect(more).toEqual([])
     expect(lineOf(await lead(repo, 'claims', '--json'))).toEqual({
@@ -122,7 +122,7 @@ describe('signalbox claims', () => {
           since: expect.any(String),
           activeAt: expect.any(String),
           expiresAt: expect.any(String),
-          said: 'The dough\nrests',
+          progress: 'The dough\nrests',
           session: expect.stringMatching(/^claim-\d+$/),
         },
       ],
@@ -155,7 +155,7 @@ describe('signalbox claims', () => {
     )
     const rows = claimsTable(held, now).trimEnd().split('\n')
     expect(rows.map((row) => row.split(/ {2,}/))).toEqual([
-      ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'SAID'],
+      ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'PROGRESS'],
       ['root@vm', 'A-1 Brew', '1 h', 'silent 1 h', 'feat (agent/tea)'],
       ['root@vm', 'A-3', '1 h', 'stalled 3 h'],
       ['eve\\u{1b}[2J', 'A-2', '3 min', 'work', 'main'],
