@@ -8,19 +8,19 @@ import type { Live } from '../data/live.ts'
 import { Age, now } from '../ui/time.tsx'
 
 /** Who looks twenty times a day has seen an older one. */
-const TOLD_MS = 3_600_000
+const LATELY_MS = 3_600_000
 
 export function MainBranch({ live }: { live: Live }) {
   const { main } = live.status.value ?? {}
   const last = useLastSwitch(live.path, main)
   if (!main) return null
-  const isTold = last && now.value - Date.parse(last.at) < TOLD_MS
+  const isRecent = last && now.value - Date.parse(last.at) < LATELY_MS
   const [from] = last?.changes?.branch ?? last?.changes?.head ?? []
   return (
-    <p class={isTold ? 'main-branch caution' : 'main-branch'} title="The branch of the main tree">
+    <p class={isRecent ? 'main-branch caution' : 'main-branch'} title="The branch of the main tree">
       <bdi>{main.branch ?? main.head.slice(0, 8)}</bdi>
-      <span role="status">{isTold && `, switched from ${String(from).slice(0, SHOWN)} `}</span>
-      {isTold && <Age at={last.at} />}
+      <span role="status">{isRecent && `, switched from ${String(from).slice(0, SHOWN)} `}</span>
+      {isRecent && <Age at={last.at} />}
     </p>
   )
 }
@@ -28,7 +28,7 @@ export function MainBranch({ live }: { live: Live }) {
 /** Of a branch: the bar has other things to say. */
 const SHOWN = 24
 
-/** Read anew with each commit of the main tree. An edge that cannot say it has told of none. */
+/** Read anew with each commit of the main tree. Where the read fails, none is shown. */
 function useLastSwitch(path: string, main: BoardStatus['main']): ActivityRow | undefined {
   const [row, setRow] = useState<ActivityRow>()
   useEffect(() => {
