@@ -15,7 +15,9 @@ export interface ShopHome {
 /** Makes the folder, and returns its path, from which an edge can be started. */
 export async function shopHome(home: string, shop: ShopHome): Promise<string> {
   const from = (name: string) => join(process.cwd(), name)
-  const libraries = ['api/openapi.json', 'client'].map((name) => `libraries/${name}`)
+  const libraries = ['api/board-answers.ts', 'api/openapi.json', 'client', 'mcp'].map(
+    (name) => `libraries/${name}`,
+  )
   const product = ['worker', ...libraries, 'deno.json', 'package.json']
   for (const name of [...product, ...(shop.files ?? [])]) {
     await mkdir(dirname(join(home, name)), { recursive: true })
