@@ -111,7 +111,8 @@ describe('(d) each payment walks along the graph, and each step has its event', 
   it.each(['listener', 'endpoint'])('asks for no event at the %s that came since rest', (kind) => {
     const without = goodHistory().filter((line) => !isDelivery(kind, 'tx-1', 'Paid')(line))
     const at = indexOf(without, isStored('tx-1'))
-    const { events } = (without[at] as { transaction: { events: object[] } }).transaction
+    const { transaction } = (without[at] ?? {}) as { transaction?: { events: object[] } }
+    const { events = [] } = transaction ?? {}
     const times = ['2026-01-01T00:00:01Z', '2026-01-01T00:00:03Z']
     const made = events.map((event, n) => ({ ...event, createdAt: times[n] }))
     without[at] = withStored({ events: made })(without[at] as Line)
