@@ -100,20 +100,19 @@ function eventsAreDelivered(history: History): Finding[] {
       return { line, id, type, createdAt, ...payload }
     })
   })
-  const raised = history.of('alert').map((each) => ({
-    ...each,
-    type: 'AlertRaised',
-    createdAt: undefined,
-  }))
+  const raised = history.of('alert').map((each) => {
+    return { ...each, type: 'AlertRaised', createdAt: each.alert.createdAt }
+  })
   const byName = new Map(stored.map((event) => [nameOf(event), event]))
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => isSuccess(status)).map(nameOf))
     // A payment that expires while all of them are listed is told of when nobody listens any more.
     const since = history.of('at-rest')[0]?.since
-    const isDue = (event: { createdAt?: string | undefined }) =>
-      !(since && (event.createdAt ?? '') > since)
-    const missing = [...stored, ...raised].filter((it) => isDue(it) && !taken.has(nameOf(it)))
+    const isDue = (made = '') => since === undefined || made <= since
+    const missing = [...stored, ...raised].filter(
+      (event) => isDue(event.createdAt) && !taken.has(nameOf(event)),
+    )
     const wrong = got.filter((each) => {
       const { id, ...stored } = byName.get(nameOf(each)) ?? {}
       return !isDeepStrictEqual([each.id ?? id, ...told(each)], [id, ...told(stored)])
