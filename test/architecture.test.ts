@@ -174,7 +174,7 @@ describe('the imports', () => {
       'worker/board/next-task.ts',
       'worker/board/free-tasks.ts',
       'worker/board/to-do.ts',
-      'worker/board/words.ts',
+      'worker/board/task-state.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>
@@ -206,7 +206,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|words|activity-chain)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|activity-chain)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

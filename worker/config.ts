@@ -2,7 +2,7 @@
 // local system passes on only those that system/environment.ts names.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
-import { readSilentAfter, SILENT_AFTER_MS } from './board/words.ts'
+import { readSilentAfter, SILENT_AFTER_MS } from './board/task-state.ts'
 import {
   type HostAbilities,
   type PaymentsConfig,

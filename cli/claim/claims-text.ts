@@ -2,7 +2,7 @@
 // Pure.
 
 import type { Session, Task } from '../../libraries/api/types.ts'
-import { agentName, isSilent, type Moment } from '../../worker/board/words.ts'
+import { agentName, isSilent, type Moment } from '../../worker/board/task-state.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
 /** A claim that is valid, or that expired and nobody took. */

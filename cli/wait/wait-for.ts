@@ -3,9 +3,9 @@
 import { EventEmitter, on } from 'node:events'
 import type { Config } from '../../worker/board/free-tasks.ts'
 import { nextOf } from '../../worker/board/next-task.ts'
+import { stateOf } from '../../worker/board/task-state.ts'
 import { statusesOf } from '../../worker/board/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
-import { wordOf } from '../../worker/board/words.ts'
 import { type Changed, isNobodys, ReadyRows } from './ready-rows.ts'
 
 /** A text: the status to wait for. */
@@ -148,7 +148,7 @@ function isWhat(task: Task, until: Until, config: Config | undefined): boolean {
   const { isClosed } = statusesOf(config)
   // That somebody works on it is in its row; how silently does not count.
   const facts = { isClosed, isReady: false, now: 0, silentAfterMs: 0 }
-  return wordOf(task, [], facts)?.word === 'review'
+  return stateOf(task, [], facts)?.state === 'review'
 }
 
 const isSame = (one: string, other: string): boolean =>

@@ -4,8 +4,14 @@
 import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/api/types.ts'
 import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
+import {
+  agentName,
+  type Moment,
+  stateOf,
+  type TaskState,
+  workByTask,
+} from '../../worker/board/task-state.ts'
 import { type Statuses, statusesOf } from '../../worker/board/to-do.ts'
-import { agentName, type Moment, type Word, wordOf, workByTask } from '../../worker/board/words.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
@@ -16,13 +22,13 @@ export interface CardData {
   waitsFor: readonly Waiting[]
   parentTitle?: string
   /** Which of the counts above the board has it. */
-  word?: Word
+  state?: TaskState
   /** The column of what is begun, where somebody works on it and its file does not say so. */
   column?: string
   /** Where somebody works on it, and who; and their last progress report. */
   actor?: string
   progress?: string
-  /** Since when it is what its word says, in ms. */
+  /** Since when it is that, in ms. */
   since?: number
 }
 
@@ -105,15 +111,15 @@ export function cardMaker(board: Board): (task: Task) => CardData {
     const session = isDone ? undefined : sessions?.get(task.sessionId ?? '')
     const parentTitle = tasks.get(task.parent ?? '')?.title
     const facts = { ...moment, isClosed, isReady: ready.has(task) }
-    const { word, since = word === 'ready' ? changedAtOf(task) : undefined } =
-      wordOf(task, work.get(task.id) ?? [], facts) ?? {}
-    const isElsewhere = begun !== undefined && isAtWork(word) && isToDo(task.status)
+    const { state, since = state === 'ready' ? changedAtOf(task) : undefined } =
+      stateOf(task, work.get(task.id) ?? [], facts) ?? {}
+    const isElsewhere = begun !== undefined && isAtWork(state) && isToDo(task.status)
     return {
       task,
       isClosed: isDone,
       waitsFor: isDone || task.ready || !config ? NOTHING : waitingOf(task, board, closed),
       ...(parentTitle !== undefined && { parentTitle }),
-      ...(word && { word }),
+      ...(state && { state }),
       ...(isElsewhere && { column: begun }),
       ...(session && { actor: workerText(session) }),
       ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
@@ -127,8 +133,8 @@ const changedAtOf = ({ updatedAt = '' }: Task): number | undefined =>
   Date.parse(updatedAt) || undefined
 
 /** Somebody works on it, or left it. */
-const isAtWork = (word: Word | undefined): boolean =>
-  word === 'stalled' || word === 'silent' || word === 'work'
+const isAtWork = (state: TaskState | undefined): boolean =>
+  state === 'stalled' || state === 'silent' || state === 'work'
 
 const NOTHING: readonly Waiting[] = []
 
@@ -145,7 +151,7 @@ function isSame(one: CardData, other: CardData): boolean {
     one.task === other.task &&
     one.isClosed === other.isClosed &&
     one.parentTitle === other.parentTitle &&
-    one.word === other.word &&
+    one.state === other.state &&
     one.column === other.column &&
     one.actor === other.actor &&
     one.since === other.since &&
@@ -185,7 +191,7 @@ export interface WorkState {
   text: string
 }
 
-const WORK: Readonly<Record<Exclude<Word, 'ready'>, WorkState>> = {
+const WORK: Readonly<Record<Exclude<TaskState, 'ready'>, WorkState>> = {
   work: { name: 'active', text: EXECUTIONS.active },
   silent: { name: 'silent', text: 'Silent' },
   stalled: { name: 'stalled', text: EXECUTIONS.stalled },
@@ -194,15 +200,15 @@ const WORK: Readonly<Record<Exclude<Word, 'ready'>, WorkState>> = {
 
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
 export function workState(card: CardData): WorkState | undefined {
-  const { task, word, isClosed, waitsFor } = card
+  const { task, state, isClosed, waitsFor } = card
   const { executionState } = task
-  if (word && word !== 'ready') return withActor(WORK[word], card)
+  if (state && state !== 'ready') return withActor(WORK[state], card)
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
   if (executionState) {
     return withActor({ name: executionState, text: EXECUTIONS[executionState] }, card)
   }
-  if (word === 'ready') return { name: 'ready', text: 'Ready' }
+  if (state === 'ready') return { name: 'ready', text: 'Ready' }
   if (waitsFor.length === 0) return undefined
   const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : `${id} (does not exist)`))
   return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }

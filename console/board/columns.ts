@@ -2,7 +2,7 @@
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
-import type { Word } from '../../worker/board/words.ts'
+import type { TaskState } from '../../worker/board/task-state.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {
@@ -57,10 +57,10 @@ export function columnsOf(
 const compareCards = (one: CardData, other: CardData) =>
   urgencyOf(one) - urgencyOf(other) || compareTasks(one.task, other.task)
 
-const FIRST: readonly (Word | undefined)[] = ['stalled', 'silent', 'work', 'review']
+const FIRST: readonly (TaskState | undefined)[] = ['stalled', 'silent', 'work', 'review']
 
-function urgencyOf({ word }: CardData): number {
-  const at = FIRST.indexOf(word)
+function urgencyOf({ state }: CardData): number {
+  const at = FIRST.indexOf(state)
   return at === -1 ? FIRST.length : at
 }
 

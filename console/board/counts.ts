@@ -1,12 +1,12 @@
 // What stands above the board: how many tasks are worked on, stuck, to review and ready, each with
 // its oldest age and the filter that shows them; and who is stuck. Pure.
 
-import type { Word } from '../../worker/board/words.ts'
+import { isCountedAs, type TaskState } from '../../worker/board/task-state.ts'
 import type { CardData } from './cards.ts'
-import { ALL, type Filters, isCounted, placed } from './filters.ts'
+import { ALL, type Filters, placed } from './filters.ts'
 
 export interface Count {
-  word: Word
+  state: TaskState
   count: number
   /** Of the one that has been so for longest, in ms. */
   since?: number
@@ -16,7 +16,7 @@ export interface Count {
 }
 
 /** What the counts and filters are called. Silent tasks are also at work. */
-export const WORDS: Readonly<Record<Word, { text: string; filter: Partial<Filters> }>> = {
+export const STATES: Readonly<Record<TaskState, { text: string; filter: Partial<Filters> }>> = {
   work: { text: 'work', filter: { work: 'work' } },
   silent: { text: 'silent', filter: { work: 'silent' } },
   stalled: { text: 'stalled', filter: { work: 'stalled' } },
@@ -33,9 +33,9 @@ export function countsOf(
   const all = [...cards]
   const inFolder = new Set(placed(all, { folder: '', tag: ALL }, currentTag))
   const inTag = new Set(placed(all, { folder: ALL, tag: '' }, currentTag))
-  return (Object.keys(WORDS) as Word[]).map((word) => {
-    const { filter } = WORDS[word]
-    const counted = all.filter((card) => isCounted(card, word))
+  return (Object.keys(STATES) as TaskState[]).map((state) => {
+    const { filter } = STATES[state]
+    const counted = all.filter((card) => isCountedAs(state, card.state))
     const isOn = Object.entries(filter).every(
       ([name, value]) => filters[name as keyof Filters] === value,
     )
@@ -43,7 +43,7 @@ export function countsOf(
     const isAway = (shown: ReadonlySet<CardData>) => counted.some((card) => !shown.has(card))
     const since = oldest(counted)
     return {
-      word,
+      state,
       count: counted.length,
       ...(since !== undefined && { since }),
       query: isOn
@@ -66,7 +66,7 @@ const oldest = (cards: readonly CardData[]): number | undefined =>
 
 /** Those that somebody should look after: stalled ones, then silent ones, the longest first. */
 export function stuckOf(cards: Iterable<CardData>): readonly CardData[] {
-  const stuck = [...cards].filter(({ word }) => word === 'stalled' || word === 'silent')
-  const rank = ({ word }: CardData) => Number(word === 'silent')
+  const stuck = [...cards].filter(({ state }) => state === 'stalled' || state === 'silent')
+  const rank = ({ state }: CardData) => Number(state === 'silent')
   return stuck.sort((a, b) => rank(a) - rank(b) || (a.since ?? 0) - (b.since ?? 0))
 }

@@ -2,6 +2,7 @@
 
 import type { Task } from '../../libraries/api/types.ts'
 import { urgency } from '../../worker/board/next-task.ts'
+import { isCountedAs } from '../../worker/board/task-state.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
 /** The filters of the URL. An empty one lets everything pass. */
@@ -67,9 +68,9 @@ export function passes(filters: Filters): (card: CardData) => boolean {
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   return (card) => {
     const { task, actor: worker } = card
-    if (ready !== '' && !isCounted(card, 'ready')) return false
-    if (work !== '' && !isCounted(card, work)) return false
-    if (filters.review !== '' && !isCounted(card, 'review')) return false
+    if (ready !== '' && !isCountedAs('ready', card.state)) return false
+    if (work !== '' && !isCountedAs(work, card.state)) return false
+    if (filters.review !== '' && !isCountedAs('review', card.state)) return false
     if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
     if (parent !== '' && task.parent !== parent) return false
     if (label !== '' && !task.labels?.includes(label)) return false
@@ -82,10 +83,6 @@ export function passes(filters: Filters): (card: CardData) => boolean {
     return words.every((word) => text.includes(word))
   }
 }
-
-/** Whether the count of `word` has this card: who is silent is at work, too. */
-export const isCounted = ({ word }: CardData, of: string): boolean =>
-  word === of || (word === 'silent' && of === 'work')
 
 const treesOf = ({ trees = [] }: Task): readonly string[] => trees.map(({ tree }) => tree)
 

@@ -6,7 +6,7 @@ import { number } from '../ui/format.ts'
 import { Lasting } from '../ui/time.tsx'
 import { Title, WorkChip } from './card.tsx'
 import type { CardData } from './cards.ts'
-import { type Count, WORDS } from './counts.ts'
+import { type Count, STATES } from './counts.ts'
 import { PAUSED } from './limits.ts'
 
 interface GlanceProps {
@@ -22,7 +22,7 @@ export const Glance = ({ counts, stuck, limits }: GlanceProps) => (
   <section class="glance" aria-label="At a glance">
     <ul class="counts">
       {counts.map((count) => (
-        <li key={count.word}>
+        <li key={count.state}>
           <CountLink count={count} />
         </li>
       ))}
@@ -60,15 +60,15 @@ export const Glance = ({ counts, stuck, limits }: GlanceProps) => (
   </section>
 )
 
-function CountLink({ count: { word, count, since, query, isOn } }: { count: Count }) {
+function CountLink({ count: { state, count, since, query, isOn } }: { count: Count }) {
   const { sort = '', groups = '' } = route.value.query
   return (
     <a
-      class={`tally ${count === 0 ? '' : word}`}
+      class={`tally ${count === 0 ? '' : state}`}
       href={linkTo({ view: 'board', query: { sort, groups, ...query } })}
       aria-current={isOn ? 'true' : undefined}
     >
-      <b>{number(count)}</b> {WORDS[word].text}
+      <b>{number(count)}</b> {STATES[state].text}
       {since !== undefined && (
         <span class="age">
           <span class="visually-hidden">, the oldest for </span>

@@ -2,7 +2,7 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
-import { agentName, closedAt } from '../../worker/board/words.ts'
+import { agentName, closedAt } from '../../worker/board/task-state.ts'
 import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {
@@ -30,7 +30,7 @@ export function branchesOf(
   isClosed: (status: string) => boolean,
 ): readonly Branch[] {
   const branches = new Map<string, Branch & { items: Reviewed[] }>()
-  const shown = [...cards].filter(({ word }) => word === 'review')
+  const shown = [...cards].filter(({ state }) => state === 'review')
   const byTask = Map.groupBy(sessions, ({ task }) => task)
   for (const card of shown) {
     const own = byTask.get(card.task.id) ?? []

@@ -22,7 +22,7 @@ export const card = (fields: Partial<Task> = {}, more: Partial<CardData> = {}): 
   task: task(fields.id ?? 'LAMP-1', fields),
   isClosed: false,
   waitsFor: [],
-  ...(fields.ready && { word: 'ready' }),
+  ...(fields.ready && { state: 'ready' }),
   ...more,
 })
 

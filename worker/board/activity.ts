@@ -11,9 +11,9 @@ import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
 import { type Before, goneNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
+import { isInReview } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, MainTree, Task } from './wire.ts'
-import { isInReview } from './words.ts'
 
 /** So often the head of the chain is a line of the log: with it an export can be compared. */
 const HEAD_LINE_MS = 3_600_000

@@ -62,7 +62,7 @@ export type TaskFilter = Omit<z.infer<typeof tasksQuery>, NotFilters | 'ready'> 
 }
 
 /** With these a list depends on sessions and on the time, too. */
-export const isByWord = ({ work, review }: TaskFilter): boolean =>
+export const isByState = ({ work, review }: TaskFilter): boolean =>
   work !== undefined || review !== undefined
 
 export type SessionFilter = Omit<z.infer<typeof sessionsQuery>, NotFilters>

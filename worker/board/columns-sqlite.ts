@@ -17,7 +17,7 @@ export type Overlay =
   | Required<Pick<Task, 'activeAttempt' | 'executionState' | 'sessionId'>>
   | Required<Pick<Task, 'done'>>
 
-/** Others have none of the words of words.ts, which decides. */
+/** Others have none of the states of task-state.ts, which decides. */
 const BEGUN = '(in_trees = 1 OR published IS NOT NULL OR execution IS NOT NULL)'
 
 /** One for each filter of `tasksQuery`; a new one does not compile without its condition here. */

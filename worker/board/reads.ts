@@ -5,7 +5,7 @@ import type { ActivityQuery, ActivityReads } from './activity-reads.ts'
 import {
   type ChangedRow,
   type CursorRow,
-  isByWord,
+  isByState,
   type List,
   type RepositoryState,
   type Row,
@@ -15,9 +15,9 @@ import {
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { Presence, Shown } from './presence.ts'
 import { formatEventId } from './sse.ts'
+import { isCountedAs, isSilent, SILENT_AFTER_MS, stateOf, workByTask } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
 import { type BoardConfig, EMPTY_HASH, type Task, toggleHash } from './wire.ts'
-import { isSilent, SILENT_AFTER_MS, wordOf, workByTask } from './words.ts'
 
 export type Query =
   | { kind: 'tasks'; filter: TaskFilter; since?: string }
@@ -104,8 +104,8 @@ export class Reads {
       case 'sessions': {
         const { kind, filter, since } = query
         const { tasksRev, sessionsRev } = state
-        if (kind === 'tasks' && isByWord(filter)) {
-          const { rows, silent } = this.#withWord(filter, Date.parse(host.now))
+        if (kind === 'tasks' && isByState(filter)) {
+          const { rows, silent } = this.#withState(filter, Date.parse(host.now))
           const rev = `t${tasksRev}-s${sessionsRev}-${silent}`
           return since === undefined
             ? found(rev, list(kind, rows))
@@ -169,7 +169,7 @@ export class Reads {
   }
 
   /** Which of them are silent follows from how many are, as long as no session changes. */
-  #withWord(filter: TaskFilter, now: number): { rows: Iterable<string>; silent: number } {
+  #withState(filter: TaskFilter, now: number): { rows: Iterable<string>; silent: number } {
     const { work, review } = filter
     const moment = { now, silentAfterMs: this.#silentAfterMs }
     const sessions = this.#store.openSessions()
@@ -177,9 +177,8 @@ export class Reads {
     const facts = { ...moment, isClosed: statusesOf(this.#config()).isClosed, isReady: false }
     const isMeant = (json: string): boolean => {
       const task = JSON.parse(json) as Task
-      const word = wordOf(task, workOf.get(task.id) ?? [], facts)?.word
-      const isWork = word === work || (work === 'work' && word === 'silent')
-      return (work === undefined || isWork) && (review === undefined || word === 'review')
+      const state = stateOf(task, workOf.get(task.id) ?? [], facts)?.state
+      return [work, review && 'review'].every((it) => it === undefined || isCountedAs(it, state))
     }
     const silent = sessions.filter((session) => isSilent(session, moment)).length
     return { rows: only(this.#tasks(filter), isMeant), silent }

@@ -27,8 +27,8 @@ import {
   type Upstream,
 } from './shared-subscription.ts'
 import { roundStreams, type StreamRoom } from './stream-room.ts'
+import { readSilentAfter } from './task-state.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
-import { readSilentAfter } from './words.ts'
 
 /** Tags: whose sockets they are. */
 const STREAMS = 'streams'

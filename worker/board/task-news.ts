@@ -4,8 +4,8 @@
 import type { Changes, Entry } from './activity-rows.ts'
 import type { Recorded } from './activity-sqlite.ts'
 import type { LightTask } from './columns-sqlite.ts'
+import { isInReview } from './task-state.ts'
 import type { Task } from './wire.ts'
-import { isInReview } from './words.ts'
 
 /** A task as it is stored until now. */
 export type Before = LightTask & Pick<Task, 'checks'>

@@ -2,7 +2,7 @@
 // Pure.
 
 import type { ActivityRow } from '../../../libraries/api/types.ts'
-import { agentName } from '../../../worker/board/words.ts'
+import { agentName } from '../../../worker/board/task-state.ts'
 import { count, LANGUAGE } from '../../ui/format.ts'
 import { statusName } from '../cards.ts'
 

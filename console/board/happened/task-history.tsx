@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Activity } from '../../../libraries/api/types.ts'
-import { agentName } from '../../../worker/board/words.ts'
+import { agentName } from '../../../worker/board/task-state.ts'
 import { problemText, request } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
 import { Age } from '../../ui/time.tsx'

@@ -56,7 +56,7 @@ describe('a card', () => {
   it('is ready only while its work has not begun', () => {
     const isReady = (status: string, config: Board['config']) => {
       const board = { ...boardOf([task('LAMP-1', { status, ready: true })]), config }
-      return cardsOf(board, NONE).get('LAMP-1')?.word === 'ready'
+      return cardsOf(board, NONE).get('LAMP-1')?.state === 'ready'
     }
     const own = { states: ['idea', 'To Do', 'baking', 'eaten'], closed: ['eaten'] }
     expect(own.states.map((status) => isReady(status, own))).toEqual([true, true, false, false])
@@ -107,7 +107,7 @@ describe('the object of a card', () => {
   it('is a new one when somebody else works on it, or since another time', () => {
     const since = session('ses_1', { startedAt: '2026-03-03T10:00:00Z' })
     const after = cardsOf(boardOf([one, other], [since]), before)
-    expect(after.get('LAMP-1')).toMatchObject({ word: 'work', since: Date.UTC(2026, 2, 3, 10) })
+    expect(after.get('LAMP-1')).toMatchObject({ state: 'work', since: Date.UTC(2026, 2, 3, 10) })
     expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))
   })
 
@@ -140,7 +140,7 @@ describe('who works on a card', () => {
         boardOf([task('LAMP-1', { status })], [session('claim-1', { claim, ...fields })]),
         NONE,
       ).get('LAMP-1')
-    expect(of('backlog')).toMatchObject({ word: 'silent', column: 'in_progress' })
+    expect(of('backlog')).toMatchObject({ state: 'silent', column: 'in_progress' })
     expect(of('backlog', { health: 'stalled' })).toMatchObject({ column: 'in_progress' })
     expect(of('in_progress')).not.toHaveProperty('column')
     expect(of('done')).not.toHaveProperty('column')
@@ -154,9 +154,9 @@ describe('the state of the work', () => {
     expect(workState(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
     expect(workState(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
     expect(workState(card({ ready: true }))?.text).toBe('Ready')
-    const silent = card({ executionState: 'active' }, { word: 'silent', actor: 'dim · root@vm' })
+    const silent = card({ executionState: 'active' }, { state: 'silent', actor: 'dim · root@vm' })
     expect(workState(silent)).toEqual({ name: 'silent', text: 'Silent: dim · root@vm' })
-    expect(workState(card({}, { word: 'review' }))?.text).toBe('To review')
+    expect(workState(card({}, { state: 'review' }))?.text).toBe('To review')
   })
 
   it('names the tasks that block it', () => {

@@ -41,8 +41,8 @@ describe('the columns', () => {
   })
 
   it('begin with what is stuck, then with who works and what waits for a review', () => {
-    const words = ['ready', 'review', 'work', 'silent', 'stalled'] as const
-    const cards = words.map((word) => card({ id: word }, { word }))
+    const states = ['ready', 'review', 'work', 'silent', 'stalled'] as const
+    const cards = states.map((state) => card({ id: state }, { state }))
     const own = [
       ...cards,
       card({ id: 'LAMP-9' }),

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { countsOf, stuckOf } from '../../../console/board/counts.ts'
 import { filtersOf, passes, placed } from '../../../console/board/filters.ts'
 import type { Task } from '../../../libraries/api/types.ts'
-import type { Word } from '../../../worker/board/words.ts'
+import type { TaskState } from '../../../worker/board/task-state.ts'
 import { card } from '../../support/made-up-board.ts'
 
-const seen = (id: string, word: Word, since: number, fields: Partial<Task> = {}) =>
-  card({ id, ...fields }, { word, since })
+const seen = (id: string, state: TaskState, since: number, fields: Partial<Task> = {}) =>
+  card({ id, ...fields }, { state, since })
 const CARDS = [
   seen('LAMP-1', 'work', 300),
   seen('LAMP-2', 'work', 200),
@@ -14,7 +14,7 @@ const CARDS = [
   seen('LAMP-4', 'stalled', 400),
   seen('LAMP-5', 'review', 600, { tag: 'old' }),
   seen('LAMP-6', 'ready', 700, { tag: 'now' }),
-  card({ id: 'LAMP-7' }, { word: 'ready' }),
+  card({ id: 'LAMP-7' }, { state: 'ready' }),
   card({ id: 'LAMP-8' }),
 ]
 const NOW = 'now'
@@ -22,7 +22,7 @@ const NOW = 'now'
 describe('the counts above the board', () => {
   it('count who works with those that are silent, and each has its oldest age', () => {
     const counts = countsOf(CARDS, filtersOf({}), undefined)
-    expect(counts.map(({ word, count, since }) => [word, count, since])).toEqual([
+    expect(counts.map(({ state, count, since }) => [state, count, since])).toEqual([
       ['work', 3, 100],
       ['silent', 1, 100],
       ['stalled', 1, 400],
@@ -37,7 +37,7 @@ describe('the counts above the board', () => {
       const filters = filtersOf(query as Record<string, string>)
       expect(placed(CARDS, filters, NOW).filter(passes(filters))).toHaveLength(count)
     }
-    expect(counts.find(({ word }) => word === 'review')?.query).toEqual({
+    expect(counts.find(({ state }) => state === 'review')?.query).toEqual({
       review: 'true',
       tag: 'all',
     })
@@ -45,7 +45,7 @@ describe('the counts above the board', () => {
 
   it('lead back to the whole board from the filter that is on', () => {
     const counts = countsOf(CARDS, filtersOf({ work: 'silent', tag: 'all' }), NOW)
-    expect(counts.filter(({ isOn }) => isOn).map(({ word, query }) => [word, query])).toEqual([
+    expect(counts.filter(({ isOn }) => isOn).map(({ state, query }) => [state, query])).toEqual([
       ['silent', {}],
     ])
   })

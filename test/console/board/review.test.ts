@@ -5,7 +5,7 @@ import type { Task } from '../../../libraries/api/types.ts'
 import { card, session } from '../../support/made-up-board.ts'
 
 const isClosed = (status: string) => status === 'done'
-const toReview = (id: string, fields: Partial<Task>) => card({ id, ...fields }, { word: 'review' })
+const toReview = (id: string, fields: Partial<Task>) => card({ id, ...fields }, { state: 'review' })
 const dim = { tree: 'dim', branch: 'agent/dim', dir: '/home/mira/dim' }
 const at = (hour: number) => `2026-03-03T${hour}:00:00Z`
 const ms = (hour: number) => Date.UTC(2026, 2, 3, hour)

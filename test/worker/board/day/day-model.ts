@@ -1,7 +1,7 @@
 // What a lead would say of each task of a board, told from what agents and people did, and from the
 // rules as they are written down: no row of the edge is read here.
 
-import type { Word } from '../../../../worker/board/words.ts'
+import type { TaskState } from '../../../../worker/board/task-state.ts'
 
 export interface ModelTask {
   id: string
@@ -35,16 +35,16 @@ export class Model {
     this.#silentAfterMs = of.silentAfterMs
   }
 
-  words(now: number): Map<string, Word> {
+  states(now: number): Map<string, TaskState> {
     const all = [...this.tasks.values()]
-    const words = all.flatMap((task): [string, Word][] => {
-      const word = this.#wordOf(task, now)
-      return word ? [[task.id, word]] : []
+    const states = all.flatMap((task): [string, TaskState][] => {
+      const state = this.#stateOf(task, now)
+      return state ? [[task.id, state]] : []
     })
-    return new Map(words)
+    return new Map(states)
   }
 
-  #wordOf(task: ModelTask, now: number): Word | undefined {
+  #stateOf(task: ModelTask, now: number): TaskState | undefined {
     const { main, claim, inFile, marks } = task
     if (main === 'closed') return undefined
     if (claim && claim.expiresAt <= now) return 'stalled'

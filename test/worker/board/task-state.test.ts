@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readyTasks } from '../../../worker/board/free-tasks.ts'
+import { stateOf, type Work, workByTask } from '../../../worker/board/task-state.ts'
 import { statusesOf } from '../../../worker/board/to-do.ts'
 import type { Session, Task } from '../../../worker/board/wire.ts'
-import { type Work, wordOf, workByTask } from '../../../worker/board/words.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const MINUTE = 60_000
@@ -30,20 +30,20 @@ const begun = (fields: Partial<Work> = {}): Work => ({
   startedAt: ago(5),
   ...fields,
 })
-const seen = (row: Task, ...work: Work[]) => wordOf(row, work, FACTS)
+const seen = (row: Task, ...work: Work[]) => stateOf(row, work, FACTS)
 const tree = (fields: object = {}) => ({ tree: 'feat', dir: '/feat', status: 'Done', ...fields })
 
 describe('who works on a task', () => {
   it('works while a claim is valid, since that began', () => {
-    expect(seen(task(), claimed())).toEqual({ word: 'work', since: NOW - 5 * MINUTE })
+    expect(seen(task(), claimed())).toEqual({ state: 'work', since: NOW - 5 * MINUTE })
   })
 
   it('is silent once its last sign, else its start, is older than the edge says', () => {
     const long = claimed({ startedAt: ago(90) })
-    expect(seen(task(), long)).toEqual({ word: 'silent', since: NOW - 90 * MINUTE })
-    expect(seen(task(), { ...long, activeAt: ago(21) })).toMatchObject({ word: 'silent' })
+    expect(seen(task(), long)).toEqual({ state: 'silent', since: NOW - 90 * MINUTE })
+    expect(seen(task(), { ...long, activeAt: ago(21) })).toMatchObject({ state: 'silent' })
     expect(seen(task(), { ...long, activeAt: ago(20) })).toEqual({
-      word: 'work',
+      state: 'work',
       since: NOW - 90 * MINUTE,
     })
   })
@@ -51,8 +51,8 @@ describe('who works on a task', () => {
   it('is not silent while one of two shows signs', () => {
     const row = task({ sessionId: 'ses_1' })
     const quiet = claimed({ startedAt: ago(90) })
-    expect(seen(row, quiet, begun({ activeAt: ago(1) }))?.word).toBe('work')
-    expect(seen(row, quiet, begun({ startedAt: ago(80) }))?.word).toBe('silent')
+    expect(seen(row, quiet, begun({ activeAt: ago(1) }))?.state).toBe('work')
+    expect(seen(row, quiet, begun({ startedAt: ago(80) }))?.state).toBe('silent')
   })
 
   it('has stalled with a claim that expired, or a stale session, and not with a valid claim', () => {
@@ -62,10 +62,10 @@ describe('who works on a task', () => {
       claim: { generation: 1, expiresAt: ago(7) },
     })
     const stale = begun({ health: 'stalled', startedAt: ago(300) })
-    expect(seen(row, expired)).toEqual({ word: 'stalled', since: NOW - 7 * MINUTE })
-    expect(seen(row, stale)).toEqual({ word: 'stalled', since: NOW - 300 * MINUTE })
-    expect(seen(row, expired, begun())?.word).toBe('stalled')
-    expect(seen(row, stale, claimed())?.word).toBe('work')
+    expect(seen(row, expired)).toEqual({ state: 'stalled', since: NOW - 7 * MINUTE })
+    expect(seen(row, stale)).toEqual({ state: 'stalled', since: NOW - 300 * MINUTE })
+    expect(seen(row, expired, begun())?.state).toBe('stalled')
+    expect(seen(row, stale, claimed())?.state).toBe('work')
   })
 
   it('is not told by the sessions of an earlier attempt, nor by those that have ended', () => {
@@ -75,8 +75,8 @@ describe('who works on a task', () => {
   })
 
   it('is told by the row alone where no sessions were read', () => {
-    expect(seen(task({ executionState: 'active' }))).toEqual({ word: 'work' })
-    expect(seen(task({ executionState: 'stalled' }))).toEqual({ word: 'stalled' })
+    expect(seen(task({ executionState: 'active' }))).toEqual({ state: 'work' })
+    expect(seen(task({ executionState: 'stalled' }))).toEqual({ state: 'stalled' })
   })
 })
 
@@ -85,28 +85,28 @@ describe('a review', () => {
 
   it('is due where a tree has closed what the main tree has open, since then', () => {
     const row = task({ trees: [tree({ updatedAt: ago(40) }), tree({ status: 'Doing' })] })
-    expect(seen(row)).toEqual({ word: 'review', since: NOW - 40 * MINUTE })
+    expect(seen(row)).toEqual({ state: 'review', since: NOW - 40 * MINUTE })
     expect(seen(task({ trees: [tree({ status: 'Doing' })] }))).toBeUndefined()
     expect(seen(task({ trees: [tree({ status: undefined, gone: true })] }))).toBeUndefined()
   })
 
   it('has no age where the copy is dated as what the main tree has, which nobody closed', () => {
     const updatedAt = ago(40)
-    expect(seen(task({ updatedAt, trees: [tree({ updatedAt })] }))).toEqual({ word: 'review' })
+    expect(seen(task({ updatedAt, trees: [tree({ updatedAt })] }))).toEqual({ state: 'review' })
     const never = task({ status: 'Done', inMain: false, updatedAt, trees: [tree({ updatedAt })] })
-    expect(seen(never)).toEqual({ word: 'review', since: NOW - 40 * MINUTE })
+    expect(seen(never)).toEqual({ state: 'review', since: NOW - 40 * MINUTE })
   })
 
   it('is due for what was released as done, since then', () => {
     const since = NOW - 30 * MINUTE
-    expect(seen(task({ done }))).toEqual({ word: 'review', since })
+    expect(seen(task({ done }))).toEqual({ state: 'review', since })
     const trees = [tree({ updatedAt: ago(90_000) })]
-    expect(seen(task({ done, trees }))).toEqual({ word: 'review', since })
+    expect(seen(task({ done, trees }))).toEqual({ state: 'review', since })
   })
 
   it('is due for what the main tree never had, and not for what it has deleted', () => {
     const row = task({ status: 'Done', inMain: false, held: true, trees: [tree()] })
-    expect(seen(row)?.word).toBe('review')
+    expect(seen(row)?.state).toBe('review')
     expect(seen({ ...row, deletedInMain: true })).toBeUndefined()
   })
 
@@ -115,12 +115,12 @@ describe('a review', () => {
   })
 
   it('comes after the work on it', () => {
-    expect(seen(task({ trees: [tree()] }), claimed())?.word).toBe('work')
-    expect(seen(task({ trees: [tree()], executionState: 'active' }))?.word).toBe('work')
+    expect(seen(task({ trees: [tree()] }), claimed())?.state).toBe('work')
+    expect(seen(task({ trees: [tree()], executionState: 'active' }))?.state).toBe('work')
   })
 })
 
-it('has no word for what is closed, whatever its sessions say', () => {
+it('has no state for what is closed, whatever its sessions say', () => {
   const row = task({ status: 'Done', sessionId: 'ses_1', executionState: 'stalled' })
   expect(seen(row, begun({ health: 'stalled' }))).toBeUndefined()
 })
@@ -152,10 +152,10 @@ it('counts each task of a board once, and as ready what anybody could begin', ()
     session('claim-6', 'A-6', { health: 'finished' }),
   ])
   const { isClosed } = statusesOf(config)
-  const words = rows.flatMap((row) => {
+  const states = rows.flatMap((row) => {
     const facts = { ...MOMENT, isClosed, isReady: ready.has(row) }
-    const known = wordOf(row, work.get(row.id) ?? [], facts)
-    return known ? [`${row.id} ${known.word}`] : []
+    const known = stateOf(row, work.get(row.id) ?? [], facts)
+    return known ? [`${row.id} ${known.state}`] : []
   })
-  expect(words).toEqual(['A-1 ready', 'A-2 work', 'A-3 stalled', 'A-5 review'])
+  expect(states).toEqual(['A-1 ready', 'A-2 work', 'A-3 stalled', 'A-5 review'])
 })

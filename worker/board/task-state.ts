@@ -1,4 +1,4 @@
-// What a task is for who leads: one word, the first that fits. The edge's filters and the page's
+// What a task is for who leads: one state, the first that fits. The edge's filters and the page's
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../shared/duration.ts'
@@ -9,11 +9,11 @@ import type { Session, Task } from './wire.ts'
  * `stalled`: its claim expired, or its session is stale. `silent`: somebody works on it, and shows
  * no sign of it. `review`: done in a tree, or as its holder says, and open in the main tree.
  */
-export type Word = 'stalled' | 'silent' | 'work' | 'review' | 'ready'
+export type TaskState = 'stalled' | 'silent' | 'work' | 'review' | 'ready'
 
 /** `since`: in ms; for whom works the beginning, for whom is silent the last sign. */
-export interface Seen {
-  word: Word
+export interface CurrentState {
+  state: TaskState
   since?: number
 }
 
@@ -29,7 +29,7 @@ export function readSilentAfter(text: unknown): number | undefined {
   return typeof text === 'string' ? durationMs(text.trim()) : undefined
 }
 
-type Seeable = Row & Pick<Task, 'done'>
+type StatefulRow = Row & Pick<Task, 'done'>
 
 /** In ms. */
 export interface Moment {
@@ -44,14 +44,22 @@ export interface Facts extends Moment {
 }
 
 /** Undefined: it is closed, waits, or nobody need look at it. `work`: of this task alone. */
-export function wordOf(task: Seeable, work: readonly Work[], facts: Facts): Seen | undefined {
+export function stateOf(
+  task: StatefulRow,
+  work: readonly Work[],
+  facts: Facts,
+): CurrentState | undefined {
   if (isClosedInMain(task, facts.isClosed)) return undefined
   return (
     workOn(task, work, facts) ??
     reviewOf(task, facts.isClosed) ??
-    (facts.isReady ? { word: 'ready' } : undefined)
+    (facts.isReady ? { state: 'ready' } : undefined)
   )
 }
+
+/** Whether a filter or a count of `of` has it: who is silent is at work, too. */
+export const isCountedAs = (of: string, state: TaskState | undefined): boolean =>
+  state === of || (state === 'silent' && of === 'work')
 
 /** Those that have not ended. */
 export const workByTask = (sessions: Iterable<Session>): Map<string, Session[]> =>
@@ -66,46 +74,50 @@ export const isSilent = (work: Work, { now, silentAfterMs }: Moment): boolean =>
 
 const isOpen = ({ health }: Work): boolean => health === 'active' || health === 'stalled'
 
-const isClosedInMain = ({ inMain, status }: Seeable, isClosed: Facts['isClosed']): boolean =>
+const isClosedInMain = ({ inMain, status }: StatefulRow, isClosed: Facts['isClosed']): boolean =>
   inMain !== false && isClosed(status)
 
-function workOn(task: Seeable, work: readonly Work[], moment: Moment): Seen | undefined {
+function workOn(
+  task: StatefulRow,
+  work: readonly Work[],
+  moment: Moment,
+): CurrentState | undefined {
   // Of an earlier attempt a session may be stale for ever.
   const own = work.filter((it) => isOpen(it) && (it.claim || it.id === task.sessionId))
-  if (own.length === 0) return workSaid(task)
+  if (own.length === 0) return workByRow(task)
   const running = own.filter(({ health }) => health === 'active')
   const stalled = own.filter(({ health }) => health === 'stalled')
   if (stalled.length > 0 && !running.some(({ claim }) => claim)) {
-    return { word: 'stalled', since: Math.max(...stalled.map(stalledAt)) }
+    return { state: 'stalled', since: Math.max(...stalled.map(stalledAt)) }
   }
   if (running.every((it) => isSilent(it, moment))) {
-    return { word: 'silent', since: Math.max(...running.map(activeAtOf)) }
+    return { state: 'silent', since: Math.max(...running.map(activeAtOf)) }
   }
-  return { word: 'work', since: Math.min(...running.map(({ startedAt }) => timeOf(startedAt))) }
+  return { state: 'work', since: Math.min(...running.map(({ startedAt }) => timeOf(startedAt))) }
 }
 
 /** By its row alone, for who has read no sessions: how silent somebody is it does not say. */
-function workSaid({ executionState }: Seeable): Seen | undefined {
-  if (executionState === 'stalled') return { word: 'stalled' }
-  return executionState === 'active' ? { word: 'work' } : undefined
+function workByRow({ executionState }: StatefulRow): CurrentState | undefined {
+  if (executionState === 'stalled') return { state: 'stalled' }
+  return executionState === 'active' ? { state: 'work' } : undefined
 }
 
 const stalledAt = (work: Work): number =>
   work.claim ? timeOf(work.claim.expiresAt) : activeAtOf(work)
 
 /** Whether somebody has to look at it, also while it is worked on. */
-export const isInReview = (task: Seeable, isClosed: Facts['isClosed']): boolean =>
+export const isInReview = (task: StatefulRow, isClosed: Facts['isClosed']): boolean =>
   reviewOf(task, isClosed) !== undefined
 
 /** What a person has to look at before it is merged; what the main tree deleted, nobody has to. */
-function reviewOf(task: Seeable, isClosed: Facts['isClosed']): Seen | undefined {
+function reviewOf(task: StatefulRow, isClosed: Facts['isClosed']): CurrentState | undefined {
   const { done, trees = [], deletedInMain } = task
   if (deletedInMain || isClosedInMain(task, isClosed)) return undefined
   const closed = trees.filter(({ status }) => status !== undefined && isClosed(status))
   if (!done && closed.length === 0) return undefined
   const times = done ? [done.at] : closed.map((mark) => closedAt(task, mark))
   const known = times.flatMap((time) => timeOf(time) || [])
-  return { word: 'review', ...(known.length > 0 && { since: Math.min(...known) }) }
+  return { state: 'review', ...(known.length > 0 && { since: Math.min(...known) }) }
 }
 
 /** When a tree closed it. Undefined: its copy is dated as the main tree's, and does not say it. */

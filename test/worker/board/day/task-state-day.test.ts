@@ -1,4 +1,4 @@
-// The words of a day: what a page counts and what the edge's filters list is what a model says, at
+// The states of a day: what a page counts and what the edge's filters list is what a model says, at
 // random moments of a day in which agents work and people merge hours later.
 
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { Seeded } from '../../../../tools/prove/recorder/seeded.ts'
 import { readyTasks } from '../../../../worker/board/free-tasks.ts'
 import type { Query } from '../../../../worker/board/reads.ts'
+import { stateOf, type TaskState, workByTask } from '../../../../worker/board/task-state.ts'
 import { statusesOf } from '../../../../worker/board/to-do.ts'
 import type { BoardConfig, Session, Task } from '../../../../worker/board/wire.ts'
-import { type Word, wordOf, workByTask } from '../../../../worker/board/words.ts'
 import { listedBoard } from '../../../support/listed-board.ts'
 import { AgentsDay, STEPS } from './agents-day.ts'
 
@@ -56,11 +56,11 @@ async function playDay({ tasks, config }: Listed, seed: number) {
   const day = new AgentsDay(tasks, config, random)
   const moments = new Set<number>()
   while (moments.size < MOMENTS) moments.add(1 + random.below(STEPS))
-  const seen = new Set<Word>()
+  const seen = new Set<TaskState>()
   await day.run(async (step) => {
     if (!moments.has(step)) return
-    const expected = day.model.words(day.clock.now())
-    for (const word of expected.values()) seen.add(word)
+    const expected = day.model.states(day.clock.now())
+    for (const state of expected.values()) seen.add(state)
     const read = async (query: Query) => {
       const answer = await day.repository.read(query, undefined)
       if (answer.state !== 'found') throw new Error(answer.state)
@@ -72,12 +72,12 @@ async function playDay({ tasks, config }: Listed, seed: number) {
     const work = workByTask(sessions)
     const ready = new Set(readyTasks(new Map(rows.map((it) => [it.id, it])), config).tasks)
     const facts = { now: day.clock.now(), silentAfterMs, isClosed: statusesOf(config).isClosed }
-    const shown = rows.flatMap((row): [string, Word][] => {
-      const word = wordOf(row, work.get(row.id) ?? [], { ...facts, isReady: ready.has(row) })
-      return word ? [[row.id, word.word]] : []
+    const shown = rows.flatMap((row): [string, TaskState][] => {
+      const found = stateOf(row, work.get(row.id) ?? [], { ...facts, isReady: ready.has(row) })
+      return found ? [[row.id, found.state]] : []
     })
-    const isIn = (words: readonly Word[]) =>
-      [...expected].flatMap(([id, word]) => (words.includes(word) ? [id] : [])).sort()
+    const isIn = (states: readonly TaskState[]) =>
+      [...expected].flatMap(([id, state]) => (states.includes(state) ? [id] : [])).sort()
     const list = async (filter: object) => {
       const { tasks: found } = await read({ kind: 'tasks', filter })
       return found.map(({ id }: Task) => id).sort()
