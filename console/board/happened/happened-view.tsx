@@ -14,7 +14,7 @@ import { Age } from '../../ui/time.tsx'
 import { Title } from '../card.tsx'
 import { TaskDialog } from '../detail/task-dialog.tsx'
 import { useOpening } from '../use-opening.ts'
-import { digestOf, type Line, MARKS } from './digest.ts'
+import { type Digest, digestOf, type Group, type Line, MARKS } from './digest.ts'
 import { type Looked, lookAgain, parseLooked } from './looked.ts'
 
 /** As many as the edge answers at once. */
@@ -78,44 +78,7 @@ function Happened({ live }: { live: Live }) {
           There are more: these are the last {number(MOST)}. <code>signalbox history</code> has all.
         </p>
       )}
-      {digest?.changes === 0 && <p>Nothing since then.</p>}
-      {digest && digest.marked.length > 0 && (
-        <Part title="To look at" count={digest.marked.length}>
-          <Lines of={digest.marked} />
-        </Part>
-      )}
-      {digest && digest.board.length > 0 && (
-        <Part title="The board" count={digest.board.length}>
-          <ol class="lines">
-            {digest.board.map(({ at, text }) => (
-              <li key={`${at} ${text}`} class="whole-board">
-                <span class="what">{text}</span> <When at={at} />
-              </li>
-            ))}
-          </ol>
-        </Part>
-      )}
-      {by === BY_TASK
-        ? digest &&
-          digest.byTask.length > 0 && (
-            <Part title="By task" count={digest.byTask.length}>
-              <Lines of={digest.byTask} isByTask />
-            </Part>
-          )
-        : digest?.byAgent.map(({ who, lines, sums }) => (
-            <Part key={who} title={who || 'Without a claim'} count={lines.length}>
-              {lines.length > FEW && (
-                <p class="hint">{sums.slice(0, FEW).map(sumText).join(', ')}</p>
-              )}
-              <Lines of={lines.slice(0, SHOWN)} />
-              {lines.length > SHOWN && (
-                <details>
-                  <summary>{number(lines.length - SHOWN)} more</summary>
-                  <Lines of={lines.slice(SHOWN)} />
-                </details>
-              )}
-            </Part>
-          ))}
+      {digest && <DigestView digest={digest} isByTask={by === BY_TASK} />}
     </div>
   )
 }
@@ -151,6 +114,47 @@ function useHappened(path: string, since: string) {
   }, [path, since, look])
   return { look, answer, problem }
 }
+
+const DigestView = ({ digest, isByTask }: { digest: Digest; isByTask: boolean }) => (
+  <>
+    {digest.changes === 0 && <p>Nothing since then.</p>}
+    {digest.marked.length > 0 && (
+      <Part title="To look at" count={digest.marked.length}>
+        <Lines of={digest.marked} />
+      </Part>
+    )}
+    {digest.board.length > 0 && (
+      <Part title="The board" count={digest.board.length}>
+        <ol class="lines">
+          {digest.board.map(({ at, text }) => (
+            <li key={`${at} ${text}`} class="whole-board">
+              <span class="what">{text}</span> <When at={at} />
+            </li>
+          ))}
+        </ol>
+      </Part>
+    )}
+    {isByTask && digest.byTask.length > 0 && (
+      <Part title="By task" count={digest.byTask.length}>
+        <Lines of={digest.byTask} isByTask />
+      </Part>
+    )}
+    {!isByTask && digest.byAgent.map((group) => <AgentPart key={group.who} group={group} />)}
+  </>
+)
+
+const AgentPart = ({ group: { who, lines, sums } }: { group: Group }) => (
+  <Part title={who || 'Without a claim'} count={lines.length}>
+    {lines.length > FEW && <p class="hint">{sums.slice(0, FEW).map(sumText).join(', ')}</p>}
+    <Lines of={lines.slice(0, SHOWN)} />
+    {lines.length > SHOWN && (
+      <details>
+        <summary>{number(lines.length - SHOWN)} more</summary>
+        <Lines of={lines.slice(SHOWN)} />
+      </details>
+    )}
+  </Part>
+)
 
 const sumText = ([text, times]: readonly [string, number]): string => `${number(times)} × ${text}`
 
