@@ -1,6 +1,5 @@
 // The skill for agents that work from the board: printed, or put where they read it.
 
-import { existsSync } from 'node:fs'
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { define } from '../command.ts'
@@ -45,10 +44,11 @@ async function run(
   return 0
 }
 
-/** A repository may have brought one, which would be followed to a file of somebody else. */
+/** A repository may have brought one: it is followed to a file of somebody else, or makes one. */
 async function refuseLink(file: string, top: string): Promise<void> {
   for (let at = file; at !== top; at = dirname(at)) {
-    if (existsSync(at) && (await lstat(at)).isSymbolicLink()) {
+    const found = await lstat(at).catch(() => undefined)
+    if (found?.isSymbolicLink()) {
       throw new UsageError(`${at} is a link, and nothing was written.`)
     }
   }

@@ -1,4 +1,4 @@
-import { readFile, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -23,7 +23,7 @@ it('its lines for the command line are those of the documentation', async () => 
   )
 })
 
-it('the skill is written where agents read it, again to this version, and over no link', async () => {
+it('the skill is written where agents read it, and again to this version', async () => {
   const cwd = tempFolder()
   for (let times = 0; times < 2; times++) {
     expect(await run(['skill', '--write'], {}, { cwd })).toMatchObject({ code: 0 })
@@ -32,10 +32,17 @@ it('the skill is written where agents read it, again to this version, and over n
       expect(await readFile(file, 'utf8')).toBe(SKILL)
     }
   }
-  const other = tempFolder()
-  await symlink(tempFolder(), join(other, '.agents'))
-  const refused = await run(['skill', '--write'], {}, { cwd: other })
+})
+
+it.each(['.', 'not-there-yet'])('the skill is written over no link, such as to %s', async (to) => {
+  const [cwd, other] = [tempFolder(), tempFolder()]
+  await symlink(join(other, to), join(cwd, '.agents'))
+  const refused = await run(['skill', '--write'], {}, { cwd })
   expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a link') })
+  await mkdir(join(cwd, '.claude/skills/signalbox'), { recursive: true })
+  await symlink(join(other, 'not-there-yet'), join(cwd, '.claude/skills/signalbox/SKILL.md'))
+  expect(await run(['skill', '--write'], {}, { cwd })).toMatchObject({ code: 2, out: '' })
+  expect(await readdir(other)).toEqual([])
 })
 
 it.each([[[]], [['--write', '--print']]])(
