@@ -19,12 +19,16 @@ export async function verify(text: string, edge: BoardAtEdge): Promise<Verified>
   if (proof.fault !== undefined) return { marked: [], fault: proof.fault, whole: '' }
   const known = proof.rows.length > 0 ? proof.rows : proof.heads
   const wanted = new Map(known.map(({ seq, hash }) => [seq, hash]))
-  const { marked, newest, oldest, other } = await compare(wanted, proof.rows, edge)
+  const { marked, newest, oldest, other, goesOn } = await compare(wanted, proof.rows, edge)
   const later = known.find(({ seq }) => seq > newest)
-  const fault =
-    other !== undefined
-      ? `Row ${other} is another one here: these are two histories, or one was changed.`
-      : later && `This Signalbox has no row ${later.seq}: its history ends at ${newest}.`
+  const faults = [
+    other !== undefined &&
+      `Row ${other} is another one here: these are two histories, or one was changed.`,
+    later && `This Signalbox has no row ${later.seq}: its history ends at ${newest}.`,
+    // What is kept here still was here when it was exported.
+    proof.rows.length > 0 && goesOn && 'Its beginning is cut off: rows before it are here.',
+  ]
+  const fault = faults.find((it) => typeof it === 'string')
   const kept = known.filter(({ seq }) => seq >= oldest).length
   const gone = kept < known.length ? `; ${known.length - kept} are not kept here any more` : ''
   const what = proof.rows.length > 0 ? 'rows' : 'heads'
@@ -43,7 +47,8 @@ async function compare(
   let newest = 0
   let oldest = Number.POSITIVE_INFINITY
   let other: number | undefined
-  for await (const { activity } of pagesOf(edge)) {
+  let goesOn = false
+  for await (const { activity, next } of pagesOf(edge)) {
     for (const row of activity) {
       newest = Math.max(newest, row.seq)
       oldest = row.seq
@@ -51,7 +56,8 @@ async function compare(
       if (hash !== undefined && hash !== row.hash) other = row.seq
       if (row.marks && hash !== undefined && row.seq <= last) marked.push(row)
     }
+    goesOn = oldest < least || next !== undefined
     if (oldest <= least) break
   }
-  return { marked, newest, oldest, other }
+  return { marked, newest, oldest, other, goesOn }
 }

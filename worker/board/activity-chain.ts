@@ -38,7 +38,10 @@ export function readProof(text: string): (Proof & { fault?: undefined }) | { fau
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const values = lines.map(parsed)
   const heads = values.filter(isHeadLine).map(({ seq, head }) => ({ seq, hash: head }))
-  if (heads.length > 0) return { rows: [], heads }
+  // An export does not become a log by a line that somebody put into it.
+  if (heads.length > 0 && !values.some((value) => isRow(value) || isTrailer(value))) {
+    return { rows: [], heads }
+  }
   const trailer = values.at(-1)
   if (!isTrailer(trailer))
     return { fault: 'It does not end as an export does: its end is cut off.' }
