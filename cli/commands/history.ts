@@ -81,10 +81,13 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
       since: timeOf(since),
     }
     const rows: ActivityRow[] = []
+    let count = 0
     for await (const { activity } of pagesOf(edge, query)) {
+      count += activity.length
       if (json) rows.push(...activity)
       else for (const row of activity) io.out(`${activityText(row)}\n`)
     }
+    if (count === 0) notice(`Nothing of that happened on ${target.board} since ${query.since}.`)
     if (json) io.out(`${jsonText({ board: target.board, activity: rows })}\n`)
     return 0
   } catch (error) {

@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
+import { trailerOf } from '../../worker/board/activity-chain.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { git, initialize } from '../sidecar/trees/git-folder.ts'
 import { jsonOf } from '../support/json-of.ts'
@@ -151,6 +152,31 @@ describe('an export', () => {
     }
   })
 
+  test('does not become a log by a head that is put into it, or in the place of a row', async () => {
+    await publish()
+    const { lines, verified } = await exported()
+    const [{ seq, hash }] = (await read()) as [ActivityRow]
+    const head = JSON.stringify({ event: 'history.head', seq, head: hash })
+    for (const gone of [0, 1]) {
+      const text = lines.toSpliced(1, gone, head).join('\n')
+      expect(await verified(text)).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('Line 2: it is no row'),
+      })
+    }
+  })
+
+  test('whose beginning is cut is found out, also with an end that was written anew', async () => {
+    await publish()
+    const { lines, verified } = await exported()
+    const [first, ...rows] = lines.slice(0, -1).map((line) => JSON.parse(line))
+    const text = [...rows, trailerOf(rows, first.hash)].map((line) => JSON.stringify(line))
+    expect(await verified(text.join('\n'))).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('beginning is cut'),
+    })
+  })
+
   test('of another history, or of rows that are not there any more, is not whole', async () => {
     await publish()
     const { out, verified } = await exported()
@@ -200,6 +226,7 @@ test('what happened is printed, narrowed by task and time, as lines or JSON', as
   expect(await history('--actor', 'nobody', '--json')).toMatchObject({
     code: 0,
     out: `{"board":"${REPO}","activity":[]}\n`,
+    err: expect.stringContaining('Nothing of that happened'),
   })
   expect(await history('--since', '2999-01-01T00:00:00Z')).toMatchObject({
     code: 1,
