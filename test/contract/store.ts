@@ -2,7 +2,7 @@
 // a save stores all of its rows or nothing. It knows no rule of money.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Key } from '../../worker/payments/acts/operation.ts'
+import type { Key } from '../../worker/payments/acts/act.ts'
 import type { Changes } from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../worker/payments/domain/outbox.ts'

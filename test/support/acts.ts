@@ -1,6 +1,6 @@
 // Runs an act on rows in memory, for tests of what it decides.
 
-import type { Operation, Rules } from '../../worker/payments/acts/operation.ts'
+import type { Act, Rules } from '../../worker/payments/acts/act.ts'
 import { type Changes, type Stored, WorkingSet } from '../../worker/payments/acts/working-set.ts'
 import type { Payment } from '../../worker/payments/domain/payment.ts'
 
@@ -11,13 +11,9 @@ export const RULES: Rules = {
 }
 
 /** What an act answers, and the rows that it leaves. */
-export function decided<Answer>(
-  operation: Operation<Answer>,
-  loaded: Changes,
-  stored: Partial<Stored> = {},
-) {
+export function decided<Answer>(act: Act<Answer>, loaded: Changes, stored: Partial<Stored> = {}) {
   const rows = new WorkingSet({ installation: 'ours', ...stored }, loaded)
-  const answer = operation.decide(rows)
+  const answer = act.decide(rows)
   const events = rows.changesOf('outbox').inserted
   const alerts = rows.changesOf('alerts').inserted.map(({ detail, ...row }) => ({
     ...row,

@@ -2,10 +2,10 @@
 // adapter.
 
 import { monotonicFactory } from 'ulid'
+import type { DueClaim } from '../../worker/payments/acts/act.ts'
 import type { ChargeBegun, ChargeStart } from '../../worker/payments/acts/begin-charge.ts'
 import type { Check } from '../../worker/payments/acts/check.ts'
 import type { ChargeEnd } from '../../worker/payments/acts/finish-charge.ts'
-import type { DueClaim } from '../../worker/payments/acts/operation.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/acts/refund.ts'
 import type { Arrival, Recorded } from '../../worker/payments/acts/webhook.ts'
 import { NEVER_CALLED } from '../../worker/payments/domain/payment.ts'

@@ -2,7 +2,7 @@
 
 import { newId } from '../domain/new-id.ts'
 import { acknowledgeAlert, unchanged, withAlerts } from '../domain/payment.ts'
-import { type Operation, type Rules, recordAct, storeInOrder } from './operation.ts'
+import { type Act, type Rules, recordAct, storeInOrder } from './act.ts'
 
 interface Acknowledged {
   id: string
@@ -16,7 +16,7 @@ interface Acknowledged {
 export function acknowledge(
   { id, by, now, gatewayReference }: Acknowledged,
   rules: Rules,
-): Operation<boolean> {
+): Act<boolean> {
   return {
     keys: [['alertId', id]],
     decide(rows) {

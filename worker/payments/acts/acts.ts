@@ -6,17 +6,17 @@
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
 import { acknowledge } from './acknowledge.ts'
+import type { Act, Rules } from './act.ts'
 import { beginCharge } from './begin-charge.ts'
 import { checkSoon, claimCheck, claimChecks, settleCheck } from './check.ts'
 import { beginClosing, endClosing } from './close-charge.ts'
 import { hurryEvents, redeliver } from './dispatch.ts'
 import { finishCharge } from './finish-charge.ts'
-import type { Operation, Rules } from './operation.ts'
 import { pause, resume } from './pause.ts'
 import { beginRefund, finishRefund } from './refund.ts'
 import { recordWebhook } from './webhook.ts'
 
-export const OPERATIONS = {
+export const ACTS = {
   /** Records a verified event and applies it to its transaction. */
   webhook: recordWebhook,
   /** The sweeper soon checks the payment with these ids, if it is known. */
@@ -50,14 +50,14 @@ export const OPERATIONS = {
   /** Nothing new is begun until `resume`. Again, it changes nothing. */
   pause,
   resume,
-} satisfies Record<string, (input: never, rules: Rules) => Operation<unknown>>
+} satisfies Record<string, (input: never, rules: Rules) => Act<unknown>>
 
-type Operations = typeof OPERATIONS
-type AnswerOf<Made> = Made extends Operation<infer Answer> ? Answer : never
+type Acts = typeof ACTS
+type AnswerOf<Made> = Made extends Act<infer Answer> ? Answer : never
 
-/** Each operation, as the writer answers it. */
-export type Operated = {
-  [Name in keyof Operations]: (
-    input: Parameters<Operations[Name]>[0],
-  ) => Promise<AnswerOf<ReturnType<Operations[Name]>>>
+/** Each act, as the writer answers it. */
+export type LedgerActs = {
+  [Name in keyof Acts]: (
+    input: Parameters<Acts[Name]>[0],
+  ) => Promise<AnswerOf<ReturnType<Acts[Name]>>>
 }

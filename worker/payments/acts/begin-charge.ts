@@ -24,7 +24,7 @@ import {
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
-import { type Key, type Operation, type Paused, type Rules, recordAct, store } from './operation.ts'
+import { type Act, type Key, type Paused, type Rules, recordAct, store } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface ChargeStart {
@@ -137,7 +137,7 @@ export function openBy(found: FoundCharge, now: number): OpenCharge | undefined 
   }
 }
 
-export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeBegun> {
+export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> {
   return {
     keys: keysOf(start),
     decide(rows) {

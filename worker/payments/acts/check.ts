@@ -26,17 +26,17 @@ import type { CheckStatus, PaymentStatus } from '../domain/status.ts'
 import { hasCome, isAhead } from '../domain/time.ts'
 import type { AlertDetail } from '../domain/types.ts'
 import {
+  type Act,
   type Asked,
   byId,
   type DueClaim,
   type Key,
   keysOfIds,
-  type Operation,
   paymentIn,
   type Rules,
   recordAct,
   store,
-} from './operation.ts'
+} from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
@@ -71,7 +71,7 @@ interface SoonChecked {
 export function checkSoon(
   { gateway, ids: asked, now, unreadable }: SoonChecked,
   rules: Rules,
-): Operation<undefined> {
+): Act<undefined> {
   const ids = paymentIdsIn(gateway, asked)
   const { gatewayTransactionId: about } = asked
   const alert = unreadable?.isFinal && unreadableAlert(unreadable, gateway, about, now)
@@ -188,11 +188,7 @@ const alertKey = (alert: Pick<Alert, 'kind' | 'subject'> | undefined): Key[] =>
  * Payments whose check is due. They are due again at `until` if nothing comes of it; those of
  * another installation, which a webhook may have made due, never.
  */
-export function claimChecks({
-  now,
-  until,
-  limit,
-}: DueClaim & { until: number }): Operation<Check[]> {
+export function claimChecks({ now, until, limit }: DueClaim & { until: number }): Act<Check[]> {
   return {
     keys: [['dueChecks', { now, limit }]],
     decide(rows) {
@@ -220,7 +216,7 @@ export function claimCheck({
   now,
   until,
   asked,
-}: CheckClaim): Operation<CheckClaimed> {
+}: CheckClaim): Act<CheckClaimed> {
   return {
     keys: [['check', id]],
     decide(rows) {
@@ -278,7 +274,7 @@ export interface CheckSettled {
   failedRefund?: { refundId: string; error: PaymentError }
 }
 
-export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {
+export function settleCheck(settled: CheckSettled, rules: Rules): Act<undefined> {
   const { transactionId: id, alert } = settled
   return {
     keys: [['payment', id], ...alertKey(alert && { kind: alert.kind, subject: id })],

@@ -5,14 +5,7 @@ import { CLOSED, cancelledBy, closedBy, isUnsent, type Purpose } from '../domain
 import { isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
-import {
-  type Operation,
-  type Paused,
-  paymentIn,
-  type Rules,
-  recordAct,
-  store,
-} from './operation.ts'
+import { type Act, type Paused, paymentIn, type Rules, recordAct, store } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface ClosingStart {
@@ -42,7 +35,7 @@ export type ClosingBegun =
   | { state: 'in_progress'; until: number }
   | Paused
 
-export function beginClosing(start: ClosingStart, rules: Rules): Operation<ClosingBegun> {
+export function beginClosing(start: ClosingStart, rules: Rules): Act<ClosingBegun> {
   const { id, transactionId, now, until, correlationId, isClosable, unseenIsUnpayable } = start
   return {
     keys: [['payment', transactionId]],
@@ -84,7 +77,7 @@ function recordCancel(rows: WorkingSet, start: ClosingStart): void {
 
 export function endClosing(
   closing: Pick<ClosingStart, 'id' | 'transactionId' | 'purpose'>,
-): Operation<undefined> {
+): Act<undefined> {
   const { transactionId: id } = closing
   return {
     keys: [['payment', id]],

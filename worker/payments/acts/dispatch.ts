@@ -18,17 +18,17 @@ import {
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import { hasCome } from '../domain/time.ts'
 import {
+  type Act,
   type Asked,
   byId,
   type EventClaim,
   HURRIED_AT_ONCE,
   type Key,
-  type Operation,
   type Rules,
   recordAct,
   store,
   type WaitingFor,
-} from './operation.ts'
+} from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
@@ -52,7 +52,7 @@ export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
   delivery.status === 'pending' && isFree(delivery, due)
 
 /** Leases what is due, the oldest first. */
-export function claimEvents({ now, limit, dueBy = now }: EventClaim): Operation<PendingEvent[]> {
+export function claimEvents({ now, limit, dueBy = now }: EventClaim): Act<PendingEvent[]> {
   const leased_until = now + LEASE_MS
   const due = { now, dueBy }
   return {
@@ -79,12 +79,12 @@ export function claimEvents({ now, limit, dueBy = now }: EventClaim): Operation<
 const deliveriesOf = (rows: WorkingSet, { id }: OutboxRow): DeliveryRow[] =>
   rows.all('deliveries').filter(({ outbox_id }) => outbox_id === id)
 
-/** The results of dispatched events: one operation for all that are settled together. */
+/** The results of dispatched events: one act for all that are settled together. */
 export function settleEvents(
   outcomes: readonly Dispatched[],
   now: number,
   rules: Rules,
-): Operation<undefined> {
+): Act<undefined> {
   return {
     keys: outcomes.flatMap(keysOf),
     decide(rows) {
@@ -236,7 +236,7 @@ interface Redelivered {
   asked?: Asked | undefined
 }
 
-export function redeliver({ id, now, asked }: Redelivered): Operation<boolean> {
+export function redeliver({ id, now, asked }: Redelivered): Act<boolean> {
   return {
     keys: [['redelivered', id]],
     decide(rows) {
@@ -265,7 +265,7 @@ interface Hurried extends WaitingFor {
   asked?: Asked | undefined
 }
 
-export function hurryEvents({ asked, ...waiting }: Hurried): Operation<boolean> {
+export function hurryEvents({ asked, ...waiting }: Hurried): Act<boolean> {
   const { endpoint, now: at } = waiting
   return {
     keys: [['waiting', endpoint, at, waiting.since]],

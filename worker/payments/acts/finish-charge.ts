@@ -15,7 +15,7 @@ import {
 } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/types.ts'
-import { type Operation, paymentIn, type Rules, store } from './operation.ts'
+import { type Act, paymentIn, type Rules, store } from './act.ts'
 import { applyParkedTo, byTime } from './webhook.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -48,7 +48,7 @@ export function gatewayIdIn(result: ChargeResult): string | undefined {
   return result.kind === 'unknown' ? result.gatewayTransactionId : undefined
 }
 
-export function finishCharge(end: ChargeEnd, rules: Rules): Operation<TransactionRow> {
+export function finishCharge(end: ChargeEnd, rules: Rules): Act<TransactionRow> {
   const { transactionId: id, now } = end
   const gatewayId = gatewayIdIn(end.result) ?? null
   return {

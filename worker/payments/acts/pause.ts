@@ -1,7 +1,7 @@
 // The maintenance switch. It is a save like another: what was decided before it on
 // other rows is decided again.
 
-import { type Asked, type Operation, recordAct } from './operation.ts'
+import { type Act, type Asked, recordAct } from './act.ts'
 import type { Pause } from './working-set.ts'
 
 interface Switched extends Asked {
@@ -9,7 +9,7 @@ interface Switched extends Asked {
 }
 
 /** Paused before, it stays that pause. */
-export function pause({ now, ...asked }: Switched): Operation<Pause> {
+export function pause({ now, ...asked }: Switched): Act<Pause> {
   return {
     keys: [],
     decide(rows) {
@@ -23,7 +23,7 @@ export function pause({ now, ...asked }: Switched): Operation<Pause> {
 }
 
 /** Answers what has ended with it. */
-export function resume({ now, ...asked }: Switched): Operation<Pause | undefined> {
+export function resume({ now, ...asked }: Switched): Act<Pause | undefined> {
   return {
     keys: [],
     decide(rows) {

@@ -20,7 +20,7 @@ import { FAILED, refundable, settleRefunds } from '../domain/refunds.ts'
 import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
-import { type Operation, type Paused, type Rules, recordAct, storeInOrder } from './operation.ts'
+import { type Act, type Paused, type Rules, recordAct, storeInOrder } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface RefundStart {
@@ -69,7 +69,7 @@ export type RefundRefusal =
   | { state: 'not_full'; transaction: TransactionRow }
   | { state: 'too_much'; left: number; transaction: TransactionRow }
 
-export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+export function beginRefund(start: RefundStart): Act<RefundBegun> {
   const { id, gateway, transactionId, mayCall, now: at } = start
   return {
     keys: [
@@ -193,7 +193,7 @@ export interface RefundEnd {
 }
 
 /** The end of a refund's call. A webhook, the sweeper or the same call may have ended it before. */
-export function finishRefund(end: RefundEnd, rules: Rules): Operation<TransactionRow> {
+export function finishRefund(end: RefundEnd, rules: Rules): Act<TransactionRow> {
   const { refundId, now } = end
   return {
     keys: [['refund', refundId]],

@@ -19,8 +19,8 @@ import { unreadableReason } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
+import { type Act, byId, keysOfIds, type Rules, store, storeInOrder } from './act.ts'
 import { withCheck, withCheckSoon } from './check.ts'
-import { byId, keysOfIds, type Operation, type Rules, store, storeInOrder } from './operation.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
 
 export interface Arrival {
@@ -45,7 +45,7 @@ export interface Recorded {
   transactionId?: string
 }
 
-export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
+export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
   checkArrival(arrival)
   const event = toRow(arrival)
   const { transactionId, receivedAt: now, payload } = arrival
@@ -151,7 +151,7 @@ function askAgain(
 }
 
 /** The ids of parked events whose payment has appeared, in the order in which they occurred. */
-export const findParked = (limit: number): Operation<string[]> => ({
+export const findParked = (limit: number): Act<string[]> => ({
   keys: [['dueParked', { limit }]],
   decide: (rows) =>
     rows
@@ -161,7 +161,7 @@ export const findParked = (limit: number): Operation<string[]> => ({
       .map(({ id }) => id),
 })
 
-export const applyParked = (id: string, rules: Rules, now: number): Operation<void> => ({
+export const applyParked = (id: string, rules: Rules, now: number): Act<void> => ({
   keys: [['parked', id]],
   decide(rows) {
     const event = rows.get('webhookEvents', id)

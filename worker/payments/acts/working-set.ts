@@ -1,4 +1,4 @@
-// The rows that were loaded for a group of operations, with their changes: each operation decides
+// The rows that were loaded for a group of acts, with their changes: each act decides
 // on the rows as the one before it left them. No rule and no database is here.
 
 import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
@@ -55,7 +55,7 @@ export class WorkingSet {
   readonly #forgotten: readonly EventKey[]
   readonly #loadedPause: Pause | undefined
   #pause: Pause | undefined
-  /** What takes the changes of the running operation back, in their order. */
+  /** What takes the changes of the running act back, in their order. */
   #undo: (() => void)[] = []
 
   constructor({ installation, pause, forgotten = [] }: Stored, loaded: Changes) {

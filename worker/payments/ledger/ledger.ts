@@ -1,7 +1,7 @@
 // The port of the one writer, and how it fails. `acts/` has what it does.
 
-import type { Operated } from '../acts/acts.ts'
-import type { DueClaim } from '../acts/operation.ts'
+import type { DueClaim } from '../acts/act.ts'
+import type { LedgerActs } from '../acts/acts.ts'
 import { PaymentFailure } from '../domain/exceptions.ts'
 import type { DispatchReport } from '../outbox/dispatch.ts'
 
@@ -12,7 +12,7 @@ import type { DispatchReport } from '../outbox/dispatch.ts'
  * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
  * but that of a new charge for its listeners.
  */
-export interface Ledger extends Operated {
+export interface Ledger extends LedgerActs {
   /** Applies parked events whose transaction has appeared. */
   applyParked(claim: DueClaim): Promise<void>
   /**

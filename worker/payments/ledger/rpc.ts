@@ -3,7 +3,7 @@
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { OPERATIONS, type Operated } from '../acts/acts.ts'
+import { ACTS, type LedgerActs } from '../acts/acts.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
 import {
@@ -17,8 +17,8 @@ import {
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
 export type LedgerApi = Ledger & GatewayGuard & Refusals
 
-/** Beside the operations. */
-const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof Operated>, true>> = {
+/** Beside the acts. */
+const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof LedgerActs>, true>> = {
   applyParked: true,
   dispatchDue: true,
   forget: true,
@@ -29,7 +29,7 @@ const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof Operated>, true>> =
   countRefused: true,
   refused: true,
 }
-const METHODS: ReadonlySet<string> = new Set(Object.keys({ ...OPERATIONS, ...BESIDE }))
+const METHODS: ReadonlySet<string> = new Set(Object.keys({ ...ACTS, ...BESIDE }))
 
 const isMethod = (name: string): name is keyof LedgerApi => METHODS.has(name)
 

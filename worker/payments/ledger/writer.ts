@@ -1,9 +1,9 @@
-// The one writer: takes operations in groups, loads the rows for a whole group, decides one
-// operation after the other, and saves what has changed as one transaction.
+// The one writer: takes acts in groups, loads the rows for a whole group, decides one
+// act after the other, and saves what has changed as one transaction.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { Operation } from '../acts/operation.ts'
+import type { Act } from '../acts/act.ts'
 import type { WorkingSet } from '../acts/working-set.ts'
 import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
@@ -26,15 +26,12 @@ const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
 type Decided = { answer: unknown } | { error: unknown }
 
 export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
-  async function send(
-    operations: readonly Operation<unknown>[],
-    signal: AbortSignal,
-  ): Promise<Decided[]> {
-    const keys = operations.flatMap((operation) => operation.keys)
+  async function send(acts: readonly Act<unknown>[], signal: AbortSignal): Promise<Decided[]> {
+    const keys = acts.flatMap((act) => act.keys)
     try {
       const loaded = await store.load(keys, signal)
       const { rows } = loaded
-      const decided = operations.map((operation) => decide(operation, rows))
+      const decided = acts.map((act) => decide(act, rows))
       if (!rows.isChanged) return decided
       await store.save(loaded, signal)
       for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
@@ -55,23 +52,22 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       dispatch(newEvents(rows))
       return decided
     } catch (error) {
-      // No operation is at fault, and no retry helps.
-      if (REFUSALS.some((refusal) => error instanceof refusal))
-        return operations.map(() => ({ error }))
+      // No act is at fault, and no retry helps.
+      if (REFUSALS.some((refusal) => error instanceof refusal)) return acts.map(() => ({ error }))
       throw error
     }
   }
 
-  const commit = groupCommit<Operation<unknown>, Decided>({
+  const commit = groupCommit<Act<unknown>, Decided>({
     clock,
-    async send(operations, signal) {
+    async send(acts, signal) {
       const startedAt = clock.elapsed()
-      const decided = await send(operations, signal)
+      const decided = await send(acts, signal)
       const ms = clock.elapsed() - startedAt
-      counted(log, 'debug', 'payments.ledger.committed', { operations: operations.length, ms })
+      counted(log, 'debug', 'payments.ledger.committed', { operations: acts.length, ms })
       return decided
     },
-    // Another ledger has saved in between, and no operation is at fault: the group is not halved.
+    // Another ledger has saved in between, and no act is at fault: the group is not halved.
     // In a deploy two write for a moment, and each wait lets the other through.
     isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
     retrying({ error, failures, waitMs }) {
@@ -81,19 +77,19 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
 
   return {
     /**
-     * Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what this operation
+     * Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what this act
      * alone threw.
      */
-    async run<Answer>(operation: Operation<Answer>): Promise<Answer> {
-      const decided = await commit.submit(operation)
+    async run<Answer>(act: Act<Answer>): Promise<Answer> {
+      const decided = await commit.submit(act)
       if ('error' in decided) throw decided.error
       return decided.answer as Answer
     },
   }
 }
 
-/** An operation that throws fails alone, and changes nothing. */
-function decide({ decide: decideOn }: Operation<unknown>, rows: WorkingSet): Decided {
+/** An act that throws fails alone, and changes nothing. */
+function decide({ decide: decideOn }: Act<unknown>, rows: WorkingSet): Decided {
   try {
     return { answer: rows.attempt(() => decideOn(rows)) }
   } catch (error) {

@@ -3,7 +3,7 @@
 
 import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
-import type { DueClaim, EventClaim, WaitingFor } from '../acts/operation.ts'
+import type { DueClaim, EventClaim, WaitingFor } from '../acts/act.ts'
 import { counted } from '../counted.ts'
 import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock, settle } from '../../../../libraries/testing/fake-clock.ts'
-import type { EventClaim } from '../../../../worker/payments/acts/operation.ts'
+import type { EventClaim } from '../../../../worker/payments/acts/act.ts'
 import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/outbox.ts'
 import { createDispatch, type Deliver } from '../../../../worker/payments/outbox/dispatch.ts'
 import { keptLog, pendingEvent } from '../../../support/payments.ts'

@@ -1,11 +1,11 @@
-// The ledger of one deployment over its database: each call is an operation of the one writer, and
+// The ledger of one deployment over its database: each call is an act of the one writer, and
 // events are dispatched after its commits.
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
-import { OPERATIONS, type Operated } from '../../acts/acts.ts'
+import type { Act, EventClaim, Rules } from '../../acts/act.ts'
+import { ACTS, type LedgerActs } from '../../acts/acts.ts'
 import { claimEvents, hurryEvents, settleEvents } from '../../acts/dispatch.ts'
-import type { EventClaim, Operation, Rules } from '../../acts/operation.ts'
 import { applyParked, findParked } from '../../acts/webhook.ts'
 import type { References } from '../../domain/double-payment.ts'
 import type { Dispatched, PendingEvent, Subscribers } from '../../domain/outbox.ts'
@@ -56,11 +56,11 @@ export function openLedger(deps: LedgerDeps) {
   })
 
   const operated = Object.fromEntries(
-    Object.entries(OPERATIONS).map(([name, operation]) => {
-      const made = operation as (input: unknown, rules: Rules) => Operation<unknown>
+    Object.entries(ACTS).map(([name, act]) => {
+      const made = act as (input: unknown, rules: Rules) => Act<unknown>
       return [name, async (input: unknown) => await run(made(input, rules))]
     }),
-  ) as Operated
+  ) as LedgerActs
 
   const ledger: Ledger = {
     ...operated,

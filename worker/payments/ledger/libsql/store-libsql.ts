@@ -1,7 +1,7 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import type { Key } from '../../acts/operation.ts'
+import type { Key } from '../../acts/act.ts'
 import type { WorkingSet } from '../../acts/working-set.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../ledger.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'

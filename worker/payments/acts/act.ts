@@ -88,7 +88,7 @@ export function keysOfIds(ids: PaymentIds): Key[] {
   return keys
 }
 
-export interface Operation<Answer> {
+export interface Act<Answer> {
   /** The rows that it has to see. */
   keys: readonly Key[]
   /**
