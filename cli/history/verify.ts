@@ -54,7 +54,7 @@ async function compare(
       oldest = row.seq
       const hash = wanted.get(row.seq)
       if (hash !== undefined && hash !== row.hash) other = row.seq
-      if (row.marks && hash !== undefined && row.seq <= last) marked.push(row)
+      if (row.marks && hash === row.hash && row.seq <= last) marked.push(row)
     }
     goesOn = oldest < least || next !== undefined
     if (oldest <= least) break

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
-import { trailerOf } from '../../worker/board/activity-chain.ts'
+import { hashAfter, trailerOf } from '../../worker/board/activity-chain.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { git, initialize } from '../sidecar/trees/git-folder.ts'
 import { jsonOf } from '../support/json-of.ts'
@@ -195,11 +195,23 @@ describe('an export', () => {
       await writeFile(join(cli.board, '.cairn/tasks/T-2.md'), text)
       await run(['sync', cli.board], cli.env())
     }
-    const { out, verified } = await exported()
+    const { out, lines, verified } = await exported()
     expect(out).not.toContain('marks')
     expect(await verified(out)).toMatchObject({
       code: 0,
       out: expect.stringMatching(/ {2}\[reopened\] {2}status {2}T-2 {2}.*\nIt is whole: /),
+    })
+    // Another history has none of these rows.
+    let previous = '0'.repeat(64)
+    const rows = lines.slice(0, -1).map((line) => {
+      const { hash: _, ...row } = { ...JSON.parse(line), at: '1999-01-01T00:00:00.000Z' }
+      previous = hashAfter(previous, JSON.stringify(row))
+      return { ...row, hash: previous }
+    })
+    const other = [...rows, trailerOf(rows, '0'.repeat(64))].map((row) => JSON.stringify(row))
+    expect(await verified(other.join('\n'))).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^Row \d+ is another one here/),
     })
   })
 
