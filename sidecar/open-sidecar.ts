@@ -98,8 +98,8 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     records: board,
     directory: new DirectoryWriter({ edge, board, layout: store.layout, clock, log, version }),
     ...(trees && {
-      mainSince: (told) =>
-        within(clock, MAIN_TREE_MS, () => trees.mainSince(told)).catch(() => undefined),
+      mainSince: (sent) =>
+        within(clock, MAIN_TREE_MS, () => trees.mainSince(sent)).catch(() => undefined),
     }),
     clock,
     log,

@@ -32,7 +32,7 @@ const STALE_LOOK_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'> & {
-  /** Absent: nothing is told of the main tree. */
+  /** Absent: nothing is sent of the main tree. */
   moved?: Publisher['moved']
   /** Absent: nothing goes ahead of `start`. */
   seed?: Publisher['seed']

@@ -526,7 +526,7 @@ export interface ChangesRequest {
   main?: {
     head: string
     branch?: string
-    /** Since the edge was last told of it: another branch, or no later commit. */
+    /** Since it was last sent to the edge: another branch, or no later commit. */
     switched?: true
   }
   /** The version of the publishing protocol. */
@@ -1463,7 +1463,7 @@ export type SyncAnswer =
       match: boolean
       /** What clients see of the store. */
       store: 'present' | 'missing'
-      /** What the edge was last told of it. */
+      /** What was last sent to the edge of it. */
       main?: {
         head: string
         branch?: string
@@ -1536,7 +1536,7 @@ export type SyncRequest =
       main?: {
         head: string
         branch?: string
-        /** Since the edge was last told of it: another branch, or no later commit. */
+        /** Since it was last sent to the edge: another branch, or no later commit. */
         switched?: true
       }
       /** The version of the publishing protocol. */

@@ -28,7 +28,7 @@ export interface Delivery {
   onProgress?: ((done: number, total: number) => void) | undefined
   /** More is going to follow than this change: readers see nothing of it yet. */
   reading?: Reading
-  /** Where the main tree is now, if the edge was told otherwise. */
+  /** Where the main tree is now, if the edge has another place. */
   main?: MainTree | undefined
 }
 

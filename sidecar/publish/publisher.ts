@@ -370,10 +370,10 @@ export class Publisher {
 
   async #publish(keys: Set<Key>): Promise<Failure | undefined> {
     this.#mayBeSwitched = false
-    const { main: told } = this.#standing
-    const now = await this.#deps.mainSince?.(told)
-    // A commit is told with the next change.
-    const main = keys.size > 0 || !told || now?.switched ? now : undefined
+    const { main: sent } = this.#standing
+    const now = await this.#deps.mainSince?.(sent)
+    // A commit is sent with the next change.
+    const main = keys.size > 0 || !sent || now?.switched ? now : undefined
     const change = new Change(keys, { ...this.#deps, standing: this.#standing, main })
     this.#change = change
     try {

@@ -15,7 +15,7 @@ export interface Standing {
   batch: number
   /** What the edge makes of a bare store. */
   store: 'present' | 'missing'
-  /** What the edge was last told of the main tree. */
+  /** What the edge has of the main tree. */
   main?: Omit<MainTree, 'switched'> | undefined
   /** The edge takes a socket in place of reports. */
   takesSocket: boolean
@@ -65,8 +65,8 @@ async function askRoot(
   return reply
 }
 
-/** Where the main tree is now, if that is other than what the edge was told. */
-export type MainSince = (told: Standing['main']) => Promise<MainTree | undefined>
+/** Where the main tree is now, if that is other than what the edge has. */
+export type MainSince = (sent: Standing['main']) => Promise<MainTree | undefined>
 
 /** What was sent has arrived. */
 export function toldMain(standing: Standing, main: MainTree | undefined): void {

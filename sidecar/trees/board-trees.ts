@@ -115,8 +115,8 @@ export class BoardTrees {
     this.#end()
   }
 
-  /** Where the leading tree is, if that is other than what the edge was told. */
-  mainSince: MainTreeNews['since'] = async (told) => await this.#main?.since(told)
+  /** Where the leading tree is, if that is other than what the edge has. */
+  mainSince: MainTreeNews['since'] = async (sent) => await this.#main?.since(sent)
 
   /** After that, `all` has the trees by the commits that are checked out now. */
   async catchUp(): Promise<void> {

@@ -20,17 +20,17 @@ export class MainTreeNews {
     return this.#known?.sign !== this.#repository.head()
   }
 
-  /** `told`: what the edge knows of it. Undefined: it is so still, or git does not say. */
-  async since(told: CheckedOut | undefined): Promise<MainTree | undefined> {
+  /** `sent`: what the edge knows of it. Undefined: it is so still, or git does not say. */
+  async since(sent: CheckedOut | undefined): Promise<MainTree | undefined> {
     const sign = this.#repository.head()
     const known = this.#known?.sign === sign ? this.#known.at : undefined
     const at = known ?? (await this.#repository.checkedOut())
     this.#known = { sign, at }
     if (!at) return undefined
-    if (!told) return at
-    const isSameBranch = told.branch === at.branch
-    if (isSameBranch && told.head === at.head) return undefined
-    const goesOn = isSameBranch ? await this.#repository.goesOn(told.head) : false
+    if (!sent) return at
+    const isSameBranch = sent.branch === at.branch
+    if (isSameBranch && sent.head === at.head) return undefined
+    const goesOn = isSameBranch ? await this.#repository.goesOn(sent.head) : false
     if (goesOn === undefined) return undefined
     return goesOn ? at : { ...at, switched: true }
   }

@@ -37,7 +37,7 @@ export const mainTreeSchema = z
     branch: z.string().max(1_024).exactOptional(),
     switched: z
       .literal(true)
-      .describe('Since the edge was last told of it: another branch, or no later commit.')
+      .describe('Since it was last sent to the edge: another branch, or no later commit.')
       .exactOptional(),
   })
   .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')
@@ -106,7 +106,7 @@ export const SYNC_ANSWERS = {
     store: z.enum(['present', 'missing']).describe('What clients see of the store.'),
     main: mainTreeSchema
       .omit({ switched: true })
-      .describe('What the edge was last told of it.')
+      .describe('What was last sent to the edge of it.')
       .exactOptional(),
     socket: z
       .literal(true)
