@@ -33,7 +33,7 @@ const OPTIONS = [
 type HistoryOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--task ID] [--actor NAME] [--since TIME] [--export | --verify FILE] [options]',
+  usage: '[--task ID] [--actor NAME] [--export | --verify FILE] [options]',
   description: `\
 Prints what happened on a board, the newest first: tasks that came, changed and went, who claimed
 which and what they said, and where git switched the main tree. What stands out has a mark: deleted

@@ -70,7 +70,7 @@ export const DOORS: Record<string, Door> = {
   'DELETE /api/boards': board('/api/boards', 404, 'board:write'),
 
   'GET /api/board-settings': board('/api/board-settings', 200),
-  'PUT /api/board-settings': board('/api/board-settings', 400, 'board:lead'),
+  'PUT /api/board-settings': board('/api/board-settings', 200, 'board:lead'),
   'POST /api/claims': work('/api/claims'),
   'POST /api/claims/renew': work('/api/claims/renew'),
   'POST /api/claims/release': work('/api/claims/release'),

@@ -3,8 +3,11 @@
 
 import { isoTime } from './time.ts'
 
-/** `Shown`: what the API has of it, under the column's name in camel case; never: nothing. */
-interface Column<Value, Shown = never> {
+/**
+ * `Shown`: what the API has of it, under the column's name in camel case; never: nothing. Exported,
+ * since the declarations of the package name it.
+ */
+export interface Column<Value, Shown = never> {
   /** The value, as it is read and written. Only its type is of use. */
   readonly value?: Value
   readonly isNullable: boolean
