@@ -28,7 +28,11 @@ export async function answerMcp({ request, body, caller, version }: McpRequest):
           const call = { caller, requestId: '', signal: end.signal }
           const changed = (uri: string) => listener({ kind: 'resource_updated', uri })
           // A stream that is refused ends the subscription, so that the client begins another.
-          followTasks(call, subscription?.uris ?? [], changed).catch(() => handler.close())
+          const again = async (error: unknown) => {
+            throw error
+          }
+          const on = { changed, again }
+          followTasks(call, subscription?.uris ?? [], on).catch(() => handler.close())
           return () => end.abort()
         },
       },

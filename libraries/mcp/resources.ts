@@ -77,11 +77,14 @@ async function asProtocol<Answer>(work: () => Promise<Answer>): Promise<Answer> 
   }
 }
 
-/** Calls back for each of these tasks that may have changed, until the signal. Throws Refused. */
+/**
+ * Calls back for each of these tasks that may have changed, until the signal. A stream that failed
+ * is begun again where it ended, once `again` has let it pass. Throws what that throws.
+ */
 export async function followTasks(
   call: Call,
   uris: readonly string[],
-  changed: (uri: string) => void,
+  { changed, again }: { changed(uri: string): void; again(error: unknown): Promise<void> },
 ): Promise<void> {
   const named = uris.flatMap((uri) => {
     const it = namedIn(uri)
@@ -92,14 +95,16 @@ export async function followTasks(
     [...boards].map(async ([board, tasks]) => {
       for (let since: string | undefined; !call.signal.aborted; ) {
         // A stream ends by its age, too: the next one goes on where it ended.
-        for await (const { message, id } of changesOf(call, board, {
-          since,
-          signal: call.signal,
-        })) {
-          since = id ?? since
-          for (const { uri, task } of message ? tasks : []) {
-            if (message && mayBe(task, message)) changed(uri)
+        try {
+          const following = { since, signal: call.signal }
+          for await (const { message, id } of changesOf(call, board, following)) {
+            since = id ?? since
+            for (const { uri, task } of message ? tasks : []) {
+              if (message && mayBe(task, message)) changed(uri)
+            }
           }
+        } catch (error) {
+          await again(error)
         }
       }
     }),

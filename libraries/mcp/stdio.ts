@@ -1,15 +1,18 @@
 // MCP over standard input and output: one server for the connection, as the SDK has it.
 
+import { setTimeout } from 'node:timers/promises'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
   type StdioServerHandle,
   StdioServerTransport,
   serveStdio,
 } from '@modelcontextprotocol/server/stdio'
-import type { Caller } from './caller.ts'
+import { type Caller, Refused } from './caller.ts'
 import { followTasks } from './resources.ts'
 import { mcpServer } from './server.ts'
 import { cancelledIn, subscriptionIn } from './subscriptions.ts'
+
+const AGAIN_MS = 1_000
 
 /** The SDK keeps the subscriptions by itself, and asks nobody what changed: they are read here. */
 export function serveMcp(caller: Caller, version: string): StdioServerHandle {
@@ -30,7 +33,13 @@ export function serveMcp(caller: Caller, version: string): StdioServerHandle {
     const changed = (uri: string) =>
       void server?.server.sendResourceUpdated({ uri }).catch(caller.onError)
     const call = { caller, requestId: String(id), signal: end.signal }
-    followTasks(call, uris, changed).catch(caller.onError)
+    // The agent hears nothing of an end: an edge that is started again is heard again.
+    const again = async (error: unknown) => {
+      if (end.signal.aborted) return
+      if (error instanceof Refused && error.problem.code !== 'unreachable') throw error
+      await setTimeout(AGAIN_MS)
+    }
+    followTasks(call, uris, { changed, again }).catch(caller.onError)
   }
 
   const deliver = transport.onmessage
