@@ -45,6 +45,8 @@ export const DOORS: Record<string, Door> = {
   },
 
   // The body is no message.
+  'GET /mcp': { ask: '/mcp', needs: 'nobody', passed: 405 },
+  'DELETE /mcp': { ask: '/mcp', needs: 'nobody', passed: 405 },
   'POST /mcp': { ask: '/mcp', needs: 'token', passed: 400 },
 
   'GET /api/session': { ask: '/api/session', needs: 'token', passed: 200 },

@@ -42,6 +42,10 @@ export function mcpRoutes(deps: McpDeps): Hono<ApiEnv> {
       throw new Problem('payload_too_large', 'A message of MCP ends at 64 KiB.')
     },
   })
+  // No stream to open and no session to end: to a client any other status is an error.
+  app.on(['GET', 'DELETE'], '/', () => {
+    return new Response(null, { status: 405, headers: { Allow: 'POST' } })
+  })
   app.post('/', doorOf(deps), limit, async (c) => {
     const body = await readJson(c)
     if (!messageSchema.or(z.array(messageSchema)).safeParse(body).success) {
