@@ -158,9 +158,11 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
     it('makes a claim of the call, so that one that is sent again is the same', async () => {
       const repo = await board()
       const given: Record<string, unknown>[] = []
-      // Each client counts its calls from the same number on.
+      // Each client counts its calls from the same number on. Without a subject it would be its
+      // token's, and of two that are made in another second each is its own.
+      const claims = { sub: 'one of us' }
       for (const outcome of ['abandoned', undefined, undefined]) {
-        const client = await connected(repo, { version })
+        const client = await connected(repo, { version, claims })
         const answer = await callTool(client, 'claim_task', { agent: 'ada' })
         given.push(answer)
         if (outcome) await callTool(client, 'release_claim', { claim: answer.claim, outcome })
