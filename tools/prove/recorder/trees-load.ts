@@ -155,6 +155,8 @@ export class TreesLoad {
   async #reset(tree: Worktree): Promise<void> {
     this.#unmark(tree)
     await this.#system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
+    // Else the next status is taken for seen where the row is still that of before.
+    await this.#leftOut(tree)
   }
 
   async #move(tree: Worktree, held?: Held): Promise<void> {
