@@ -2,7 +2,7 @@
 // Pure.
 
 import type { Session, Task } from '../../libraries/api/types.ts'
-import { agentName, isSilent, type Moment } from '../../worker/board/task-state.ts'
+import { agentName, isSilent, type Moment, placeText } from '../../worker/board/task-state.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
 /** A claim that is valid, or that expired and nobody took. */
@@ -63,7 +63,7 @@ export function claimsTable(held: readonly HeldBy[], now: number): string {
     it.title === undefined || it.title === it.task ? it.task : `${it.task} ${it.title}`,
     age(now - Date.parse(it.since)),
     stateOf(it, now),
-    placeOf(it),
+    placeText(it.tree, it.branch) ?? '',
     it.progress?.split('\n', 1)[0] ?? '',
   ])
   const cells = [HEADS, ...rows.map((row) => row.map((cell) => cut(printable(cell))))]
@@ -82,11 +82,6 @@ const cut = (text: string): string =>
 function stateOf({ state, activeAt, expiresAt }: HeldBy, now: number): string {
   if (state === 'work') return state
   return `${state} ${age(now - Date.parse(state === 'silent' ? activeAt : expiresAt))}`
-}
-
-function placeOf({ tree, branch }: HeldBy): string {
-  if (tree === undefined) return branch ?? ''
-  return branch === undefined || branch === tree ? tree : `${tree} (${branch})`
 }
 
 /** `45 s`, `12 min`, `3 h`, `2 d`. */

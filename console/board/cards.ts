@@ -7,6 +7,7 @@ import { compareIds } from '../../worker/board/next-task.ts'
 import {
   agentName,
   type Moment,
+  placeText,
   stateOf,
   type TaskState,
   workByTask,
@@ -267,9 +268,7 @@ export type TreeMark = NonNullable<Task['trees']>[number]
 /** `feat-x (agent/dim) · root@vm`: where somebody works, then who. */
 function workerText({ actor, tree, branch, live }: Session): string {
   const at = tree ?? (live?.worktree && lastPart(live.worktree))
-  const place =
-    at === undefined ? branch : branch === undefined || branch === at ? at : `${at} (${branch})`
-  return [place, agentName(actor, at)].filter(Boolean).join(' · ')
+  return [placeText(at, branch), agentName(actor, at)].filter(Boolean).join(' · ')
 }
 
 /** What a linked worktree made of a task, in a few words. */

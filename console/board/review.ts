@@ -2,7 +2,7 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
-import { agentName, closedAt } from '../../worker/board/task-state.ts'
+import { agentName, closedAt, closedIn } from '../../worker/board/task-state.ts'
 import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {
@@ -54,9 +54,9 @@ function placesOf(
   isClosed: (status: string) => boolean,
 ): { place: Place; item: Reviewed }[] {
   const { trees = [], done } = card.task
-  const closedIn = trees.filter(({ status }) => status !== undefined && isClosed(status))
-  if (closedIn.length > 0) {
-    return closedIn.map((mark) => {
+  const closed = closedIn(card.task, isClosed)
+  if (closed.length > 0) {
+    return closed.map((mark) => {
       const session = newest(sessions.filter(({ tree }) => tree === mark.tree))
       return { place: placeOf(mark), item: itemOf(card, session, closedAt(card.task, mark)) }
     })

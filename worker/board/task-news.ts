@@ -4,7 +4,7 @@
 import type { Changes, Entry } from './activity-rows.ts'
 import type { Recorded } from './activity-sqlite.ts'
 import type { LightTask } from './columns-sqlite.ts'
-import { isInReview } from './task-state.ts'
+import { closedIn, isInReview } from './task-state.ts'
 import type { Task } from './wire.ts'
 
 /** A task as it is stored until now. */
@@ -72,8 +72,7 @@ export function reviewNews(
   const is = isInReview({ ...task, ...(done && { done }) }, isClosed)
   const isMerged = was && task.inMain !== false && isClosed(task.status)
   if (!isMerged && (was || !is)) return undefined
-  const { trees = [] } = isMerged ? before : task
-  const tree = trees.find(({ status }) => status !== undefined && isClosed(status))?.tree
+  const tree = closedIn(isMerged ? before : task, isClosed)[0]?.tree
   const kind = isMerged ? 'merged' : 'review'
   return { kind, title: shortText(task.title), ...(tree !== undefined && { tree }) }
 }

@@ -111,14 +111,20 @@ export const isInReview = (task: StatefulRow, isClosed: Facts['isClosed']): bool
 
 /** What a person has to look at before it is merged; what the main tree deleted, nobody has to. */
 function reviewOf(task: StatefulRow, isClosed: Facts['isClosed']): CurrentState | undefined {
-  const { done, trees = [], deletedInMain } = task
+  const { done, deletedInMain } = task
   if (deletedInMain || isClosedInMain(task, isClosed)) return undefined
-  const closed = trees.filter(({ status }) => status !== undefined && isClosed(status))
+  const closed = closedIn(task, isClosed)
   if (!done && closed.length === 0) return undefined
   const times = done ? [done.at] : closed.map((mark) => closedAt(task, mark))
   const known = times.flatMap((time) => timeOf(time) || [])
   return { state: 'review', ...(known.length > 0 && { since: Math.min(...known) }) }
 }
+
+/** The marks of the trees that closed it. */
+export const closedIn = <Mark extends { status?: string }>(
+  { trees = [] }: { trees?: readonly Mark[] },
+  isClosed: Facts['isClosed'],
+): Mark[] => trees.filter(({ status }) => status !== undefined && isClosed(status))
 
 /** When a tree closed it. Undefined: its copy is dated as the main tree's, and does not say it. */
 export const closedAt = (
@@ -128,6 +134,12 @@ export const closedAt = (
   inMain !== false && mark.updatedAt === updatedAt ? undefined : mark.updatedAt
 
 const timeOf = (text = ''): number => Date.parse(text) || 0
+
+/** `feat-x (agent/dim)`. Undefined: neither is known. */
+export function placeText(tree: string | undefined, branch: string | undefined) {
+  if (tree === undefined) return branch
+  return branch === undefined || branch === tree ? tree : `${tree} (${branch})`
+}
 
 /** Without the id of a process, and without the worktree that stands before it. */
 export function agentName(actor: string, tree?: string): string {
