@@ -292,18 +292,9 @@ function shownCharge(begun: ChargeBegun) {
 const shownRefund = (begun: RefundBegun) =>
   'transaction' in begun ? { ...begun, transaction: toTransaction(begun.transaction) } : begun
 
-function shownCheck({ transaction: row, refund }: Check) {
-  return {
-    transaction: toTransaction(row),
-    request: json<ChargeRequest>(row.request),
-    isUnsent: row.called_until === NEVER_CALLED,
-    ...(refund && {
-      refund: {
-        id: refund.id,
-        amount: refund.amount,
-        createdAt: refund.created_at,
-        isAccepted: refund.status === 'accepted',
-      },
-    }),
-  }
-}
+const shownCheck = ({ transaction: asked }: Check) => ({
+  asked,
+  transaction: toTransaction(asked),
+  request: json<ChargeRequest>(asked.request),
+  isUnsent: asked.called_until === NEVER_CALLED,
+})

@@ -5,7 +5,7 @@
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
 import type { PaymentError } from './domain/exceptions.ts'
 import type { RefundSet } from './domain/reported.ts'
-import type { VerifiedWebhook } from './domain/types.ts'
+import type { Report } from './domain/types.ts'
 
 /**
  * As JSON. Longer values are cut: they are stored for months and read by people.
@@ -142,17 +142,21 @@ export function rawMask({ privateFields, echoedFields }: MaskedFields): MaskRaw 
   return (value) => cut(mask(value, rules, 0))
 }
 
-export type MaskWebhook = (gateway: string, verified: VerifiedWebhook) => VerifiedWebhook
+/** A copy without secrets and personal data. */
+export type MaskReport = <Of extends Report>(gateway: string, report: Of) => Of
 
 /** The one way from a driver to the ledger and to listeners. */
-export function webhookMask(gateways: ReadonlyMap<string, MaskedFields>): MaskWebhook {
+export function reportMask(gateways: ReadonlyMap<string, MaskedFields>): MaskReport {
   const masks = new Map([...gateways].map(([key, fields]) => [key, rawMask(fields)]))
-  return (gateway, { raw, error, refunds, ...verified }) => ({
-    ...verified,
-    ...(error && { error: maskError(error) }),
-    ...(refunds && { refunds: maskRefunds(refunds) }),
-    ...(raw !== undefined && { raw: masks.get(gateway)?.(raw) }),
-  })
+  return (gateway, report) => {
+    const { raw, error, refunds } = report
+    return {
+      ...report,
+      ...(error && { error: maskError(error) }),
+      ...(refunds && { refunds: maskRefunds(refunds) }),
+      ...(raw !== undefined && { raw: masks.get(gateway)?.(raw) }),
+    }
+  }
 }
 
 const maskRefunds = ({ refunds, ...read }: RefundSet): RefundSet => ({

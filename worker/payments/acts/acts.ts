@@ -7,8 +7,9 @@
 
 import { acknowledge } from './acknowledge.ts'
 import type { Act, Rules } from './act.ts'
+import { recordAnswer, settleCheck } from './answer.ts'
 import { beginCharge } from './begin-charge.ts'
-import { checkSoon, claimCheck, claimChecks, settleCheck } from './check.ts'
+import { checkSoon, claimCheck, claimChecks } from './check.ts'
 import { beginClosing, endClosing } from './close-charge.ts'
 import { hurryEvents, redeliver } from './dispatch.ts'
 import { finishCharge } from './finish-charge.ts'
@@ -19,6 +20,8 @@ import { recordWebhook } from './webhook.ts'
 export const ACTS = {
   /** Records a verified event and applies it to its transaction. */
   webhook: recordWebhook,
+  /** Records what the gateway tells when it is asked, if that is new, and applies it. */
+  answer: recordAnswer,
   /** The sweeper soon checks the payment with these ids, if it is known. */
   checkSoon,
 
@@ -38,6 +41,7 @@ export const ACTS = {
   claimChecks,
   /** One of them, due or not. The sweeper leaves it alone until `until`. */
   claimCheck,
+  /** As `answer`, if there is one, and with what follows for the next check. */
   settleCheck,
 
   /** Sends a delivery again, in any status. False: there is none with this id. */

@@ -1,30 +1,23 @@
-// Payments that are checked with their gateways: which are due, what a check finds of them, and
-// when they are due again. Pure.
+// Payments that are checked with their gateways: which are due, and which a webhook makes due.
+// Pure.
 
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../domain/check-times.ts'
-import type { PaymentError } from '../domain/exceptions.ts'
 import { type EventIds, paymentIdsIn } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
-import { withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
   alertAbout,
   type Decision,
   isCalled,
   isForeign,
-  isOpen,
-  isUnderWay,
   type Payment,
   raiseAlert,
-  refundUnderWay,
   unchanged,
-  withRefund,
   withTransaction,
 } from '../domain/payment.ts'
-import type { DisputeRow, RefundRow, TransactionRow } from '../domain/rows.ts'
-import type { CheckStatus, PaymentStatus } from '../domain/status.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { CheckStatus } from '../domain/status.ts'
 import { hasCome, isAhead } from '../domain/time.ts'
-import type { AlertDetail } from '../domain/types.ts'
 import {
   type Act,
   type Asked,
@@ -32,7 +25,6 @@ import {
   type DueClaim,
   type Key,
   keysOfIds,
-  paymentIn,
   type Rules,
   recordAct,
   store,
@@ -137,7 +129,7 @@ function rememberUnreadable(payment: Payment, unreadable: UnreadableEvent, now: 
 }
 
 /** The first time, the gateway may only be in disorder. */
-function unreadableTwice(
+export function unreadableTwice(
   payment: Payment,
   { id: event, why, isFinal }: UnreadableEvent,
   what: 'webhooks' | 'status',
@@ -173,10 +165,6 @@ export type CheckClaimed =
 /** One transaction to ask the gateway about. */
 export interface Check {
   transaction: TransactionRow
-  refunds: readonly RefundRow[]
-  disputes: readonly DisputeRow[]
-  /** The one under way that is waited for. */
-  refund?: RefundRow
   /** Payments are paused: a charge that was never sent is not sent now. */
   isPaused?: true
 }
@@ -204,8 +192,7 @@ export function claimChecks({ now, until, limit }: DueClaim & { until: number })
       const ours = due.filter((row) => !isTheirs(row))
       const next = (row: TransactionRow) => (isTheirs(row) ? null : until)
       rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: next(row) })) })
-      const payments = ours.flatMap(({ id }) => rows.payment(id) ?? [])
-      return payments.map((payment) => checkOf(payment, rows))
+      return ours.map((row) => checkOf({ ...row, next_check_at: until }, rows))
     },
   }
 }
@@ -230,93 +217,19 @@ export function claimCheck({
       }
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
-      const claimed = withTransaction(payment, { next_check_at })
-      rows.put({ transactions: [claimed.transaction] })
+      const claimed = { ...transaction, next_check_at }
+      rows.put({ transactions: [claimed] })
       recordAct(rows, asked, { at: now, action: 'check', transaction_id: id })
       return { state: 'claimed', check: checkOf(claimed, rows) }
     },
   }
 }
 
-function checkOf(payment: Payment, { pause }: Pick<WorkingSet, 'pause'>): Check {
-  const { transaction, refunds, disputes } = payment
-  const refund = refundUnderWay(payment)
-  return {
-    transaction,
-    refunds,
-    disputes,
-    ...(refund && { refund }),
-    ...(pause && { isPaused: true }),
-  }
-}
-
-export interface CheckSettled {
-  transactionId: string
-  now: number
-  /** When it is due, as its claim stored that. */
-  due: number | null
-  /** What the gateway said. Missing: it was not asked. */
-  asked?: CheckStatus
-  /** Missing: it is not checked any more. */
-  nextCheckAt?: number
-  /**
-   * Its gateway could not be asked. A payment that still has this status is checked again, even if
-   * nothing is open any more.
-   */
-  whileStill?: PaymentStatus
-  /** Its page can no longer be paid. */
-  isPageClosed?: boolean
-  /** Raised once for each kind and transaction. */
-  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: AlertDetail }
-  /** The gateway's answer could not be read. */
-  unreadable?: UnreadableEvent
-  /** Gives this refund up if it is still under way, so that it can be asked for again. */
-  failedRefund?: { refundId: string; error: PaymentError }
-}
-
-export function settleCheck(settled: CheckSettled, rules: Rules): Act<undefined> {
-  const { transactionId: id, alert } = settled
-  return {
-    keys: [['payment', id], ...alertKey(alert && { kind: alert.kind, subject: id })],
-    decide(rows) {
-      store(rows, checked(paymentIn(rows, id), settled), rules)
-      return undefined
-    },
-  }
-}
+const checkOf = (transaction: TransactionRow, { pause }: Pick<WorkingSet, 'pause'>): Check => ({
+  transaction,
+  ...(pause && { isPaused: true }),
+})
 
 /** The gateway was asked about it: also a check that changed nothing is seen. */
 export const withCheck = (payment: Payment, said: CheckStatus, now: number): Payment =>
   withTransaction(payment, { last_check_at: now, last_check_status: said })
-
-function checked(payment: Payment, settled: CheckSettled): Decision {
-  const { now, due, asked, nextCheckAt, whileStill, alert } = settled
-  const { status, next_check_at: current } = payment.transaction
-  const seen = asked ? withCheck(payment, asked, now) : payment
-  const open = settled.isPageClosed ? withPageClosed(seen) : seen
-  const rest = failRefund(open, settled)
-  const isAsked = isOpen(rest) || status === whileStill
-  const next = isAsked ? (nextCheckAt ?? null) : null
-  // A refund that has begun since the claim waits for its own check.
-  const next_check_at = current === due ? next : sooner(current, next)
-  // A refund that has ended in the meantime needs no alert.
-  const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
-  const raised =
-    alert && !isSettled && alertAbout(payment.transaction, alert.kind, now, alert.detail)
-  const timed = withTransaction(rest, { next_check_at })
-  const { unreadable } = settled
-  const read = unreadable && unreadableTwice(timed, unreadable, 'status', now)
-  const alerts = [...(raised ? [raised] : []), ...(read?.alerts ?? [])]
-  return { payment: read?.payment ?? timed, events: [], alerts }
-}
-
-const sooner = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b)
-
-/** A refund that has begun in the meantime is another one, and stays. */
-function failRefund(payment: Payment, { failedRefund, now }: CheckSettled): Payment {
-  const refund = payment.refunds.find(({ id }) => id === failedRefund?.refundId)
-  if (!failedRefund || !refund || !isUnderWay(refund)) return payment
-  const error = JSON.stringify(failedRefund.error)
-  return withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
-}

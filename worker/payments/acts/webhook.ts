@@ -18,8 +18,8 @@ import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../do
 import { unreadableReason } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
-import type { VerifiedWebhook } from '../domain/types.ts'
-import { type Act, byId, keysOfIds, type Rules, store, storeInOrder } from './act.ts'
+import type { Report, VerifiedWebhook } from '../domain/types.ts'
+import { type Act, byId, type Key, keysOfIds, type Rules, store, storeInOrder } from './act.ts'
 import { withCheck, withCheckSoon } from './check.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
 
@@ -28,8 +28,6 @@ export interface Arrival {
   id: string
   /** Masked. */
   payload: VerifiedWebhook
-  /** Ours: the gateway was asked about this payment. A webhook has only the ids of its payload. */
-  transactionId?: string
   onMismatch: 'log' | 'reject'
   correlationId?: string
   receivedAt: number
@@ -46,65 +44,87 @@ export interface Recorded {
 }
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
-  checkArrival(arrival)
-  const event = toRow(arrival)
-  const { transactionId, receivedAt: now, payload } = arrival
-  const { gateway, event_id } = event
-  const ids = { ...idsOf(event), ...(transactionId !== undefined && { id: transactionId }) }
-  // It has just answered: it is asked again when that is due.
-  const isAnswer = transactionId !== undefined
-  const names = [event_id, paidEventId(event), again(event)]
+  const { id, payload, onMismatch, correlationId, receivedAt: now } = arrival
+  const event = eventOf(payload, {
+    ...paymentIdsIn(payload.gateway, payload),
+    id,
+    event_id: payload.eventId,
+    on_mismatch: onMismatch,
+    alert: payload.alert ?? null,
+    paid_amount: payload.paidAmount ?? null,
+    correlation_id: correlationId ?? null,
+    occurred_at: payload.occurredAt,
+    received_at: now,
+  })
+  const ids = idsOf(event)
   return {
-    keys: [...names.map((name) => ['event', gateway, name] as const), ...keysOfIds(ids)],
+    keys: [...keysOfEvent(event), ...keysOfIds(ids)],
     decide(rows) {
-      const { installation = rows.installation } = payload
+      const { installation = rows.installation, refundId } = payload
       if (installation !== rows.installation) return { outcome: 'ignored' }
-      const mine = rows.get('webhookEvents', event.id)
+      const mine = rows.get('webhookEvents', id)
       if (mine) return recordedAs(mine, true)
       const known = knownIn(rows, event)
       const matched = rows.match(ids)
-      if (known && !isAnswer) {
-        if (matched && known !== 'forgotten') askAgain(rows, matched, payload, rules, now)
-        return known === 'forgotten' ? { outcome: 'duplicate' } : recordedAs(known, false)
+      if (known) {
+        if (known === 'forgotten') return { outcome: 'duplicate' }
+        if (matched) askAgain(rows, matched, payload, rules, now)
+        return recordedAs(known, false)
       }
-      if (!matched) {
-        if (known) return { outcome: 'duplicate' }
-        rows.put({ webhookEvents: [event] })
-        return recordedAs(event, true)
+      if (matched) {
+        const { isPageClosed = false } = payload
+        const stored = take(rows, matched, event, { ids, now, refundId, isPageClosed }, rules)
+        return recordedAs(stored ?? event, stored !== undefined)
       }
-      const { refundId } = payload
-      const take = (found: Matched, each: WebhookEventRow) => {
-        const decided = decideOn(found, each, { now, refundId, isAnswer })
-        const isRead = knownIn(rows, each) !== undefined
-        if (isRead && !isNews(found.payment, decided.payment)) return undefined
-        // An answer that was not used when it was read before is another event now.
-        const stored = isRead ? { ...decided.event, event_id: again(each) } : decided.event
-        const payment = isAnswer ? answered(decided.payment, payload, now) : decided.payment
-        const isClosed = payload.isPageClosed && stored.outcome !== 'rejected'
-        const closed = {
-          ...decided,
-          event: stored,
-          payment: isClosed ? withPageClosed(payment) : payment,
-        }
-        storeEvent(rows, { before: found.payment, decided: closed, now }, rules)
-        return stored
-      }
-      const paid = payFirst(matched, event, now)
-      if (paid) take(matched, paid)
-      const stored = take(rows.match(ids) ?? matched, event)
-      return recordedAs(stored ?? event, stored !== undefined)
+      rows.put({ webhookEvents: [event] })
+      return recordedAs(event, true)
     },
   }
 }
 
+/** What is stored of an event beside what its gateway told. */
+type Beside = PaymentIds &
+  Pick<
+    WebhookEventRow,
+    | 'id'
+    | 'event_id'
+    | 'on_mismatch'
+    | 'paid_amount'
+    | 'correlation_id'
+    | 'occurred_at'
+    | 'received_at'
+  > &
+  Partial<Pick<WebhookEventRow, 'alert'>>
+
 /**
- * Throws RangeError for a value that an INTEGER column would refuse, or that would make its row
- * unreadable. The caller refuses such events itself; this is the last check.
+ * The row of what was told, until it is applied. Throws RangeError for a value that an INTEGER
+ * column would refuse, or that would make its row unreadable. The caller refuses such events
+ * itself; this is the last check.
  */
-function checkArrival({ payload: { amount, occurredAt } }: Arrival): void {
+export function eventOf(report: Report, { event_id, ...beside }: Beside): WebhookEventRow {
+  const { amount, currency, error, refunds, disputes, raw } = report
   if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is not an amount`)
-  if (!isTime(occurredAt)) throw new RangeError(`${occurredAt} is not a time`)
+  if (!isTime(beside.occurred_at)) throw new RangeError(`${beside.occurred_at} is not a time`)
+  return WEBHOOK_EVENTS.row({
+    ...beside,
+    event_id: wellFormed(event_id),
+    to_status: report.status,
+    amount,
+    currency: currencyOf(currency),
+    mismatch: 0,
+    outcome: 'parked',
+    error: error ? JSON.stringify(error) : null,
+    refunds: refunds ? JSON.stringify(refunds) : null,
+    disputes: disputes ? JSON.stringify(disputes) : null,
+    raw: raw === undefined ? null : JSON.stringify(raw),
+  })
 }
+
+type EventName = Pick<WebhookEventRow, 'id' | 'gateway' | 'event_id'>
+
+/** By all the names that it may be stored under. */
+export const keysOfEvent = (event: EventName): Key[] =>
+  [event.event_id, paidEventId(event), again(event)].map((name) => ['event', event.gateway, name])
 
 /** Undefined: it was not recorded before. */
 const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
@@ -112,27 +132,62 @@ const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
   (rows.isForgotten(gateway, event_id) ? 'forgotten' : undefined)
 
 /** Its name where its own is taken: unlike that, of this call alone. */
-const again = ({ id, event_id }: WebhookEventRow): string => `${event_id}:${id}`
+const again = ({ id, event_id }: EventName): string => `${event_id}:${id}`
 
-const isNews = (before: Payment, after: Payment): boolean =>
+/** What comes with an event, and is not stored with it. */
+interface Delivery extends Delivered {
+  ids: PaymentIds
+  isPageClosed?: boolean
+}
+
+/**
+ * Applies it to its payment, and first the payment that it tells of only together with what became
+ * of it. Undefined: it was recorded before, and changes nothing now.
+ */
+export function take(
+  rows: WorkingSet,
+  found: Matched,
+  event: WebhookEventRow,
+  delivery: Delivery,
+  rules: Rules,
+): WebhookEventRow | undefined {
+  const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
+  if (missed) takeOne(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
+  return takeOne(rows, rows.match(delivery.ids) ?? found, event, delivery, rules)
+}
+
+function takeOne(
+  rows: WorkingSet,
+  found: Matched,
+  event: WebhookEventRow,
+  delivery: Delivery,
+  rules: Rules,
+): WebhookEventRow | undefined {
+  const { now, isAnswer, isPageClosed } = delivery
+  const { others, ...decided } = decideOn(found, event, delivery)
+  // One that was parked is itself.
+  const known = knownIn(rows, event)
+  const isRead = known !== undefined && known !== event
+  if (isRead && !isMoved(found.payment, decided.payment)) return undefined
+  // An answer that was not used when it was read before is another event now.
+  const stored = isRead ? { ...decided.event, event_id: again(event) } : decided.event
+  const { gateway_transaction_id: id } = decided.payment.transaction
+  // Without an id it was given up, and not asked about.
+  const isAsked = isAnswer && id !== null
+  const seen = isAsked ? withCheck(decided.payment, event.to_status, now) : decided.payment
+  const isClosed = isPageClosed && stored.outcome !== 'rejected'
+  const decision = { ...decided, payment: isClosed ? withPageClosed(seen) : seen }
+  storeInOrder(rows, { before: found.payment, decision, now, event: stored }, rules)
+  rows.put({ transactions: others, webhookEvents: [stored] })
+  return stored
+}
+
+const isMoved = (before: Payment, after: Payment): boolean =>
   before.transaction.status !== after.transaction.status ||
   before.transaction.paid_at !== after.transaction.paid_at ||
   before.transaction.paid_amount !== after.transaction.paid_amount ||
   areChanged(before.refunds, after.refunds) ||
   areDisputesChanged(before.disputes, after.disputes)
-
-function payFirst(
-  { payment, isContradiction }: Matched,
-  event: WebhookEventRow,
-  now: number,
-): WebhookEventRow | undefined {
-  const missed = isContradiction ? undefined : missedPayment(payment, event)
-  return missed && { ...missed, id: newId(now) }
-}
-
-/** Without the gateway's id it was given up, and not asked about. */
-const answered = (payment: Payment, { status }: VerifiedWebhook, now: number): Payment =>
-  payment.transaction.gateway_transaction_id === null ? payment : withCheck(payment, status, now)
 
 /**
  * Refunds are read when an event is delivered, so an old one may come with news: a bank without ids
@@ -177,17 +232,11 @@ export function applyParkedTo(
   rules: Rules,
   now: number,
 ): void {
-  const matched = rows.match(idsOf(parked))
+  const ids = idsOf(parked)
+  const matched = rows.match(ids)
   if (!matched) return
   try {
-    rows.attempt(() => {
-      const paid = payFirst(matched, parked, now)
-      for (const event of paid ? [paid, parked] : [parked]) {
-        const found = rows.match(idsOf(parked)) ?? matched
-        const decided = decideOn(found, event, { now })
-        storeEvent(rows, { before: found.payment, decided, now }, rules)
-      }
-    })
+    rows.attempt(() => take(rows, matched, parked, { ids, now }, rules))
   } catch (error) {
     const detail = { eventId: parked.event_id, error: unreadableReason(error) }
     const alert = alertAbout(matched.row, 'unreadable', now, detail, parked.id)
@@ -214,15 +263,6 @@ function decideOn(
   return { ...rejected, payment: { ...rejected.payment, transaction }, others: asked }
 }
 
-function storeEvent(
-  rows: WorkingSet,
-  { before, decided, now }: { before: Payment; decided: Decided; now: number },
-  rules: Rules,
-): void {
-  storeInOrder(rows, { before, decision: decided, now, event: decided.event }, rules)
-  rows.put({ transactions: decided.others, webhookEvents: [decided.event] })
-}
-
 /** In the order in which they occurred. */
 export const byTime = (a: WebhookEventRow, b: WebhookEventRow): number =>
   a.occurred_at - b.occurred_at || byId(a, b)
@@ -240,27 +280,3 @@ const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolea
   outcome: isMine ? outcome : 'duplicate',
   ...(transaction_id !== null && { transactionId: transaction_id }),
 })
-
-function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival): WebhookEventRow {
-  const { amount, currency, error, refunds, paidAmount, disputes, raw } = payload
-  return WEBHOOK_EVENTS.row({
-    ...paymentIdsIn(payload.gateway, payload),
-    id,
-    event_id: wellFormed(payload.eventId),
-    to_status: payload.status,
-    amount,
-    currency: currencyOf(currency),
-    on_mismatch: onMismatch,
-    mismatch: 0,
-    outcome: 'parked',
-    alert: payload.alert ?? null,
-    error: error ? JSON.stringify(error) : null,
-    refunds: refunds ? JSON.stringify(refunds) : null,
-    paid_amount: paidAmount ?? null,
-    disputes: disputes ? JSON.stringify(disputes) : null,
-    raw: raw === undefined ? null : JSON.stringify(raw),
-    correlation_id: correlationId ?? null,
-    occurred_at: payload.occurredAt,
-    received_at: receivedAt,
-  })
-}

@@ -3,6 +3,7 @@
 // decides: it may be paid at this very moment.
 
 import { within } from '../../shared/clock.ts'
+import { isOfAnother } from '../acts/answer.ts'
 import {
   type FoundCharge,
   type NewCharge,
@@ -33,6 +34,7 @@ import {
   type GatewayCall,
   gatewayOf,
   isClosable,
+  type KnownStatus,
   type StatusAnswer,
   type StoredPayment,
   type SupportsCancel,
@@ -42,7 +44,6 @@ import {
 import { storedPayment } from '../gateways/outcome.ts'
 import { maskError } from '../mask.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import { isOfAnother, type KnownStatus } from '../reconciliation/answer.ts'
 import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
 import { type Answered, type Deadlines, deadlinesOf, inTime, type OperationDeps } from './call.ts'
 

@@ -2,6 +2,7 @@
 // `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`, and with
 // `payments.driver(key)` the operations of one gateway on stored payments.
 
+import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { toTransaction } from '../domain/shown.ts'
@@ -24,14 +25,13 @@ import {
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import { isOfAnother, mustApply } from '../reconciliation/answer.ts'
 import type { OperationDeps } from './call.ts'
 import type { AskDeps, Cancel } from './end.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps
   extends Pick<AskDeps, 'applyAnswer'>,
-    Pick<OperationDeps, 'client' | 'ledger' | 'clock'> {
+    Pick<OperationDeps, 'client' | 'clock'> {
   queries: Pick<PaymentQueries, 'find'>
   refund: Refund
   cancel: Cancel
@@ -62,18 +62,14 @@ async function statusOf(
 ): Promise<GatewayStatus | undefined> {
   const transaction = await find(deps, gateway, transactionId)
   const payment = storedPayment(transaction)
+  const askedAt = deps.clock.now()
   const answer = await deps.client.run(gateway, 'status', (call) =>
     gateway.checkStatus(payment, call),
   )
   if (!answer.known) return undefined
+  await deps.applyAnswer(transaction, answer, askedAt)
   if (isOfAnother(transaction, answer)) {
-    // Recorded, with its alert. It has just answered: it is asked again when that is due.
-    await deps.applyAnswer(transaction, answer)
     throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
-  }
-  // The sweeper applies it, by the same rules as other answers.
-  if (mustApply(transaction, answer)) {
-    await deps.ledger.checkSoon({ gateway: gateway.key, ids: payment, now: deps.clock.now() })
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }

@@ -32,12 +32,14 @@ export type RefundResult = api.RefundResult
 /** A gateway's event, as it is stored and dispatched. */
 export type WebhookPayload = Readonly<api.WebhookPayload>
 
-/** As a driver makes it: nothing is masked, and its time may be any number. */
-export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
-  /** ms. NaN if the gateway sent no time: then it is asked instead. */
-  readonly occurredAt: number
-  /** That began the payment, if the gateway returns it. */
-  readonly installation?: string
+/** What a gateway tells of a payment: by a webhook, or when it is asked. Nothing is masked. */
+export type Report = Pick<
+  WebhookPayload,
+  'externalReferenceId' | 'status' | 'amount' | 'currency' | 'error' | 'raw'
+> & {
+  readonly gatewayTransactionId?: string
+  /** With `Pending`: its page can no longer be paid, so it is not offered any more. */
+  readonly isPageClosed?: boolean
   /** All refunds of the payment, where the driver has read them: they count, and not the sum. */
   readonly refunds?: RefundSet
   /** With `Refunded` and `PartiallyRefunded`: what was paid before, if the driver has read it. */
@@ -45,6 +47,15 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   /** A dispute of the payment, where the driver has read it: `status` is that of the payment. */
   readonly disputes?: DisputeSet
 }
+
+/** As a driver makes it. */
+export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> &
+  Report & {
+    /** ms. NaN if the gateway sent no time: then it is asked instead. */
+    readonly occurredAt: number
+    /** That began the payment, if the gateway returns it. */
+    readonly installation?: string
+  }
 
 /** An open alert, as its payment shows it. */
 export type OpenAlert = api.OpenAlert

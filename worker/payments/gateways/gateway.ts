@@ -3,9 +3,7 @@
 
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { Earlier } from '../domain/open-charge.ts'
-import type { DisputeSet, RefundSet } from '../domain/reported.ts'
-import type { PaymentStatus } from '../domain/status.ts'
-import type { ChargeRequest, VerifiedWebhook } from '../domain/types.ts'
+import type { ChargeRequest, Report, VerifiedWebhook } from '../domain/types.ts'
 import type { MaskedFields } from '../mask.ts'
 
 /** How a driver reaches its gateway. */
@@ -207,43 +205,28 @@ export interface SupportsStatusCheck {
   checkStatus(payment: StoredPayment, call: GatewayCall): Promise<StatusAnswer>
 }
 
+/**
+ * Its ids are those that the answer itself carries, of the same kinds as those of the charge. If
+ * they are others, it is about another payment and changes nothing.
+ */
+export type KnownStatus = Report & {
+  known: true
+  /**
+   * For `Pending`: the payer may be paying now, or has paid and the money is on its way. Also true
+   * for a status that the driver does not know. Such a payment is not replaced.
+   */
+  isBeingPaid?: boolean
+  /**
+   * For `Pending`, in ms: until when money may still come, where that is later than its page says.
+   * Nobody is called before.
+   */
+  payableUntil?: number
+  /** For `Pending`: the gateway would not cancel it, and why. `cancel` is not called. */
+  cancelRefusal?: PaymentError
+}
+
 export type StatusAnswer =
-  | {
-      known: true
-      /**
-       * The ids that the answer itself carries, of the same kinds as those of the charge. If they
-       * are others, it is about another payment and changes nothing.
-       */
-      gatewayTransactionId?: string
-      externalReferenceId?: string
-      status: PaymentStatus
-      /** As in a VerifiedWebhook. */
-      amount: number
-      currency: string
-      /** Minor units, for `PartiallyRefunded`: the paid amount, if the gateway reports it. */
-      paidAmount?: number
-      error?: PaymentError
-      /**
-       * For `Pending`: the payer may be paying now, or has paid and the money is on its way. Also
-       * true for a status that the driver does not know. Such a payment is not replaced.
-       */
-      isBeingPaid?: boolean
-      /** For `Pending`: its page can no longer be paid, so it is not offered any more. */
-      isPageClosed?: boolean
-      /**
-       * For `Pending`, in ms: until when money may still come, where that is later than its page
-       * says. Nobody is called before.
-       */
-      payableUntil?: number
-      /** For `Pending`: the gateway would not cancel it, and why. `cancel` is not called. */
-      cancelRefusal?: PaymentError
-      /** As in a VerifiedWebhook. Missing: the gateway reports no more than their sum. */
-      refunds?: RefundSet
-      /** As in a VerifiedWebhook. */
-      disputes?: DisputeSet
-      /** The gateway's unchanged reply; missing if it was not asked. */
-      raw?: unknown
-    }
+  | KnownStatus
   /** The gateway does not know this payment. */
   | { known: false }
 

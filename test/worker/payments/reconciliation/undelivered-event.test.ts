@@ -96,7 +96,7 @@ describe('an event that was not delivered', () => {
     await clock.advance(10 * MINUTE)
     const sweeping = sweeper.sweep()
     await clock.advance(1)
-    expect(asked.filter((method) => method === 'webhook')).toHaveLength(10)
+    expect(asked.filter((method) => method === 'settleCheck')).toHaveLength(10)
     await clock.advance(MINUTE)
     expect(await sweeping).toMatchObject({ moved: 10, undelivered: 10 })
   })

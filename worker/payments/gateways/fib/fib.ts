@@ -83,10 +83,15 @@ export const fib = {
         id: payment.paymentId,
         isBeingPaid,
         rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
-        money,
-        state: { status, ...(error && { error }) },
-        set: refunds && { refunds: { readAt: reply.sentAt, refunds } },
-        raw: reply.body,
+        /** Undefined: it has no amount. */
+        report: money && {
+          status,
+          ...(error && { error }),
+          ...money,
+          ...(refunds && { refunds: { readAt: reply.sentAt, refunds } }),
+          // The bank's reply, since a callback may come from a stranger.
+          raw: reply.body,
+        },
       }
     }
 
@@ -152,37 +157,30 @@ export const fib = {
           gatewayTransactionId: id,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
         }
-        if (!payment.money) return { ...ids, unreadable: 'amount' }
+        if (!payment.report) return { ...ids, unreadable: 'amount' }
         return {
           ...ids,
           gateway: key,
           reference: '',
-          ...payment.state,
-          ...payment.money,
-          ...payment.set,
+          ...payment.report,
           // From what was read, so a repeated callback is a duplicate. With the charge that the
           // callback was for: one that is refused must not make the genuine one a duplicate.
           eventId: [id, payment.rawStatus, externalReferenceId].filter(Boolean).join(':'),
           // The payment was read now, so the age of the callback does not matter.
           occurredAt: receivedAt,
-          // The bank's reply, since the callback may come from a stranger.
-          raw: payment.raw,
         }
       },
 
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
-        const { isBeingPaid, money, raw, set, state } = payment
-        if (!money) throw new GatewayUnavailableException(NO_AMOUNT, { unreadable: 'amount' })
+        const { isBeingPaid, report } = payment
+        if (!report) throw new GatewayUnavailableException(NO_AMOUNT, { unreadable: 'amount' })
         return {
           known: true,
           ...(payment.id !== undefined && { gatewayTransactionId: payment.id }),
-          ...state,
-          ...money,
+          ...report,
           ...(isBeingPaid && { isBeingPaid }),
-          ...set,
-          raw,
         }
       },
 

@@ -10,6 +10,7 @@ import {
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
 import { present } from '../../domain/shown.ts'
+import type { Report } from '../../domain/types.ts'
 import { callbackAddress } from '../callback-address.ts'
 import {
   type ChargeAnswer,
@@ -92,7 +93,15 @@ export const mollie = {
       if (payment.mode !== wire.modeOf(api_key)) return undefined
       const refunds = wire.refundsOf(payment, reply.sentAt)
       const disputes = wire.disputeOf(payment, reply.sentAt)
-      return { payment, refunds, disputes: disputes && { disputes }, raw: reply.body }
+      const report = {
+        gatewayTransactionId: payment.id,
+        ...wire.stateOf(payment, refunds.refunds, call),
+        ...(wire.isPaid(payment) && { refunds, paidAmount: wire.paidAmountOf(payment) }),
+        ...(disputes && { disputes }),
+        ...(wire.isPageClosed(payment) && { isPageClosed: true as const }),
+        raw: reply.body,
+      } satisfies Report
+      return { payment, report }
     }
 
     return {
@@ -142,45 +151,33 @@ export const mollie = {
         const found = await read(id, call, proof).catch(aboutPayment(id))
         // 200, as Mollie asks for: another answer would tell a stranger which ids there are.
         if (!found) return { ignored: 'a payment that our key does not know' }
-        const { payment, refunds, disputes, raw } = found
+        const { payment, report } = found
         const references = wire.referencesIn(payment)
         if (!references) return { ignored: 'a payment that was not made here' }
+        const isDisputed = report.disputes?.parts.some(({ state }) => state === 'open')
         return {
           gateway: key,
-          gatewayTransactionId: payment.id,
+          ...report,
           ...references,
-          ...wire.stateOf(payment, refunds.refunds, call),
-          ...(wire.isPaid(payment) && { refunds, paidAmount: wire.paidAmountOf(payment) }),
-          ...disputes,
-          ...(disputes?.disputes.parts.some(({ state }) => state === 'open') && {
-            alert: 'dispute',
-          }),
-          ...(wire.isPageClosed(payment) && { isPageClosed: true as const }),
+          ...(isDisputed && { alert: 'dispute' }),
           eventId: await eventIdOf(payment),
           // The payment was read now, so the age of the webhook does not matter.
           occurredAt: receivedAt,
-          raw,
         }
       },
 
       async checkStatus({ gatewayTransactionId }, call) {
         const found = await read(gatewayTransactionId, call)
         if (!found) return { known: false }
-        const { payment, refunds, disputes, raw } = found
+        const { payment, report } = found
         const { externalReferenceId } = wire.referencesIn(payment) ?? {}
         return {
           known: true,
-          gatewayTransactionId: payment.id,
+          ...report,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
-          ...wire.stateOf(payment, refunds.refunds, call),
           isBeingPaid: wire.isBeingPaid(payment),
-          ...(wire.isPageClosed(payment) && { isPageClosed: true }),
           ...present({ payableUntil: wire.payableUntil(payment) ?? null }),
           ...(!payment.isCancelable && { cancelRefusal: wire.NOT_CANCELABLE }),
-          paidAmount: wire.paidAmountOf(payment),
-          ...(wire.isPaid(payment) && { refunds }),
-          ...disputes,
-          raw,
         }
       },
 
