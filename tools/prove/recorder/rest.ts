@@ -10,9 +10,9 @@ import type { Recorder } from './recorder.ts'
 import type { System } from './system.ts'
 
 /** A circuit that the last fault opened is tried again after 30 s. */
-const MAX_REST_MS = 120_000
+const MAX_REST_MS = 240_000
 /** A sidecar that could not publish for a while waits up to 30 s before it tries again. */
-const MAX_BOARD_REST_MS = 60_000
+const MAX_BOARD_REST_MS = 180_000
 const POLL_MS = 1_000
 /** Longer together than the gateways wait before they send a webhook again. */
 const QUIET_POLLS = 5
