@@ -18,12 +18,14 @@ type Json = Record<string, unknown>
 interface Response {
   description: string
   headers: Json
-  content?: Json
+  /** By type. */
+  content?: Record<string, { schema: Json }>
 }
 type Responses = Record<string, Response>
 /** A reference to a schema that has a name; any other schema unchanged. */
 type Refer = (schema: z.ZodType) => Json
 
+const JSON_TYPE = 'application/json'
 const SCHEMAS = '#/components/schemas/'
 const REASONS = [...new Set((Object.keys(STATUS_OF) as Reason[]).map(codeOf))]
 
@@ -120,13 +122,15 @@ function describe(method: string, part: Description, operation: Operation, refer
   }
 }
 
-/** The words for a webhook and our codes may share a status: they differ in their type. */
+/** Answers in the words of others and our codes may share a status: then both are listed. */
 function responsesOf(answers: [status: string, Response][], failures: Responses): Responses {
   const merged = answers.map(([status, answer]): [string, Response] => {
     const failure = failures[status]
     if (!failure) return [status, answer]
     const description = `${answer.description}; ${failure.description}`
     const content = { ...answer.content, ...failure.content }
+    const [ours, theirs] = [failure.content?.[JSON_TYPE], answer.content?.[JSON_TYPE]]
+    if (ours && theirs) content[JSON_TYPE] = { schema: { anyOf: [theirs.schema, ours.schema] } }
     return [status, { ...answer, description, content }]
   })
   return { ...failures, ...Object.fromEntries(merged) }
@@ -164,7 +168,7 @@ function parametersOf(part: Description, { path = {}, query, headers = [] }: Ope
   ]
 }
 
-const contentOf = (body: z.ZodType | 'any', refer: Refer, type = 'application/json'): Json =>
+const contentOf = (body: z.ZodType | 'any', refer: Refer, type = JSON_TYPE) =>
   body === 'any' ? { '*/*': { schema: {} } } : { [type]: { schema: refer(body) } }
 
 const headersOf = (names: readonly ResponseHeader[]): Json =>
@@ -219,7 +223,7 @@ function failuresOf(reasons: readonly Reason[], { answers }: Operation): Respons
           description: codes.map((each) => `\`${each}\``).join(', '),
           headers: headersOf(headers),
           content: {
-            'application/json': { schema: { allOf: [{ $ref: `${SCHEMAS}Problem` }, code] } },
+            [JSON_TYPE]: { schema: { allOf: [{ $ref: `${SCHEMAS}Problem` }, code] } },
           },
         },
       ]

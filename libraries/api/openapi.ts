@@ -101,8 +101,7 @@ const MCP: Description = {
       summary: 'The Model Context Protocol',
       description:
         'A message of JSON-RPC, of the versions 2024-10-07 to 2026-07-28. A tool needs the ' +
-        'scopes of the operations that it is. What is wrong with the protocol is answered as ' +
-        'that says.',
+        'scopes of the operations that it is.',
       needs: 'token',
       headers: ['Origin'],
       body: messageSchema,
@@ -113,6 +112,8 @@ const MCP: Description = {
           texts: ['text/event-stream'],
         },
         202: { description: 'A notification was heard.' },
+        400: { description: 'What is wrong with it, as JSON-RPC', schema: messageSchema },
+        404: { description: 'No such method in this version, as JSON-RPC.', schema: messageSchema },
       },
       failures: ['bad_host', 'payload_too_large'],
     },

@@ -2655,7 +2655,6 @@ export interface FailureCodes {
     | 'not_configured'
     | 'sessions_unavailable'
   callMcp:
-    | 'invalid_request'
     | 'unauthorized'
     | 'bad_host'
     | 'bad_origin'
