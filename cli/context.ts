@@ -2,7 +2,7 @@
 
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { createLog } from '../sidecar/log.ts'
+import { createLog, messageOf } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { type Clock, hostClock, STOP_WITHIN_MS } from '../worker/shared/clock.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
@@ -183,6 +183,15 @@ export function tokenSource(
   return tokenFile === undefined
     ? undefined
     : async () => bearer((await readPlain(tokenFile, { followsLinks: true })).text)
+}
+
+/** The access token as it is now. Throws UsageError. */
+export async function readToken(source: () => Promise<string>): Promise<string> {
+  try {
+    return await source()
+  } catch (error) {
+    throw new UsageError(`The access token cannot be read: ${messageOf(error)}.`)
+  }
 }
 
 function bearer(text: string): string {

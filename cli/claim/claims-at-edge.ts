@@ -56,12 +56,14 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
     const mark = route.includes('?') ? '&' : '?'
     const target = `${url}/api${route}${mark}path=${encodeURIComponent(path)}`
     for (let tries = 1; ; tries++) {
+      // One that cannot be read has a sentence of its own.
+      const headers = {
+        authorization: `Bearer ${await token()}`,
+        'content-type': 'application/json',
+      }
       try {
         const response = await fetch(target, {
-          headers: {
-            authorization: `Bearer ${await token()}`,
-            'content-type': 'application/json',
-          },
+          headers,
           ...(body && { method, body: JSON.stringify(body) }),
           // It would carry the claim's secret along.
           redirect: 'manual',

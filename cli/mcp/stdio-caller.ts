@@ -3,9 +3,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { claimsOf } from '../../libraries/client/edge.ts'
-import { type Caller, type GivenClaim, Refused } from '../../libraries/mcp/caller.ts'
+import { type Caller, Refused } from '../../libraries/mcp/caller.ts'
+import { messageOf } from '../../sidecar/log.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { sha256Hex } from '../../worker/shared/sha256.ts'
+import { identify } from '../claim/agent-process.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, type Release } from '../claim/kept-claims.ts'
 import type { Claimant, Place } from '../claim/own-claim.ts'
@@ -28,8 +30,14 @@ export function stdioCaller(
 ): StdioCaller {
   const { actor, agent, tree, branch, board } = first
   const own = randomBytes(32).toString('base64url')
+  const self = identify(process.pid)
   const held = new Map<string, KeptClaim>()
   let place = first.place
+
+  async function keep(kept: KeptClaim): Promise<void> {
+    held.set(kept.claim, kept)
+    await keepClaim(env, kept)
+  }
 
   async function placed(): Promise<Place> {
     place ??= (await find())?.place
@@ -49,7 +57,10 @@ export function stdioCaller(
     async send(route, init) {
       const { edge } = await placed()
       const headers = new Headers(init.headers)
-      headers.set('Authorization', `Bearer ${await edge.token()}`)
+      const token = await edge.token().catch((error: unknown) => {
+        throw new Refused({ error: messageOf(error), code: 'token' })
+      })
+      headers.set('Authorization', `Bearer ${token}`)
       try {
         return await fetch(`${edge.url}${route}`, { ...init, headers })
       } catch (error) {
@@ -63,16 +74,25 @@ export function stdioCaller(
         .toString('base64url')
         .slice(0, SECRET_CHARS),
     held: {
-      async given({ claim, task, generation, ttlMs, ...given }: GivenClaim) {
+      async taking({ claim, actor, board, ttlMs }, ask) {
         const { at } = await placed()
-        const known = { claim, task, generation, ttlMs, actor: given.actor, board: given.board, at }
-        const kept = {
-          ...known,
-          ...(tree !== undefined && { tree }),
-          ...(agent && { process: agent }),
+        const known = { claim, actor, board, ttlMs, at, ...(tree !== undefined && { tree }) }
+        const fresh = { ...known, task: '', generation: 0 }
+        const isHeld = held.has(claim)
+        // By this process: its agent knows nothing of a claim whose answer ends with it.
+        if (!isHeld) await keepClaim(env, { ...fresh, ...(self && { process: self }) })
+        try {
+          const given = await ask()
+          const { task, generation } = given
+          await keep({ ...known, task: task.id, generation, ...(agent && { process: agent }) })
+          return given
+        } catch (error) {
+          const isRefused = error instanceof Refused && !error.isUnsure
+          // It may have been given all the same, and then nobody works on it.
+          if (!isHeld && isRefused) await forgetClaim(env, fresh)
+          else if (!isHeld) await keep({ ...fresh, release: ABANDONED })
+          throw error
         }
-        held.set(claim, kept)
-        await keepClaim(env, kept)
       },
       async ended(claim) {
         held.delete(claim)
@@ -96,4 +116,5 @@ export function stdioCaller(
   }
 }
 
-const unreachable = (error: string) => new Refused({ error, code: 'unreachable' })
+const unreachable = (error: string) =>
+  new Refused({ error, code: 'unreachable' }, { isUnsure: true })

@@ -1,7 +1,6 @@
 // Where a payments command looks: variables, edge and token from a running system, from a file or
 // from the environment; and their secrets, to hide them.
 
-import { messageOf } from '../../sidecar/log.ts'
 import { edgeVariables } from '../../system/environment.ts'
 import { describeGateways, variablesOf } from '../../system/gateways.ts'
 import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
@@ -13,9 +12,9 @@ import {
   type Environment,
   type Input,
   loadConfig,
+  readToken,
   refuseNeedless,
   tokenSource,
-  UsageError,
   variablesIn,
 } from '../context.ts'
 import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../running-system.ts'
@@ -61,21 +60,14 @@ export async function readTarget(
   if (start) return systemOf(start, file, await variablesIn(undefined, env, prefixes))
   refuseNeedless(input, ['--trust-data'], NO_DATA)
   if (!options.edge) refuseNeedless(input, ['--token-file'], 'without --edge')
+  const token = tokenSource(input, env)
   return {
     file,
     env: await variablesIn(options.env, env, prefixes),
     edge: options.edge?.href.replace(/(?<!\/)\/+$/, ''),
-    token: await readToken(input, env),
+    token: token && (await readToken(token)),
     isRunning: false,
     differing: [],
-  }
-}
-
-async function readToken(input: Input<TargetOptions>, env: Environment) {
-  try {
-    return await tokenSource(input, env)?.()
-  } catch (error) {
-    throw new UsageError(`The access token cannot be read: ${messageOf(error)}.`)
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type Environment,
   type Input,
   missing,
+  readToken,
   refuseNeedless,
   tokenSource,
   UsageError,
@@ -67,8 +68,8 @@ export async function findTarget(
   const { options } = input
   const { url, board: name } = options
   if (url) {
-    const edge = edgeAt(url, input, env)
-    const covered = claimsOf(await edge.token().catch(() => undefined)).repos
+    const edge = await edgeAt(url, input, env)
+    const covered = claimsOf(await edge.token()).repos
     const repos = Array.isArray(covered) ? covered.map(String) : []
     const path = name === undefined ? onlyPath(repos) : await wholeName(edge, name, repos)
     return atEdge({ ...edge, path }, edge.url)
@@ -97,14 +98,17 @@ export async function findTarget(
 }
 
 /** The Signalbox that --url names, with the token that was given. Throws UsageError. */
-export function edgeAt(
+export async function edgeAt(
   url: URL,
   input: Input<OptionsOf<typeof SIGNALBOX>>,
   env: Environment,
-): Omit<BoardAtEdge, 'path'> {
+): Promise<Omit<BoardAtEdge, 'path'>> {
   refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
-  const token = tokenSource(input, env)
-  if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
+  const source = tokenSource(input, env)
+  if (!source) throw missing({ [TOKEN_FILE.meaning]: source })
+  const token = () => readToken(source)
+  // Later, what keeps it from being read looks like an edge that does not answer.
+  await token()
   return { url: url.href.replace(/(?<!\/)\/+$/, ''), token }
 }
 

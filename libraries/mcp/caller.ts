@@ -1,7 +1,7 @@
 // For whom the tools work, and how they ask the API: each tool is requests to it, so that a token
 // may do over MCP what it may do there, and nothing more.
 
-import type { Problem } from '../api/types.ts'
+import type { Claimed, Problem } from '../api/types.ts'
 
 export interface Caller {
   /** Sends a request to the API with the token of the caller. `route` begins with `/api`. */
@@ -19,17 +19,19 @@ export interface Caller {
   /** The secret of a claim: the same for the same words. Undefined: there is no key to make one. */
   secretFor: ((words: string) => Promise<string>) | undefined
   /** Keeps which claims it holds, to renew them. */
-  held?: { given(claim: GivenClaim): Promise<void>; ended(claim: string): Promise<void> }
+  held?: {
+    /** Asks for one: it is kept before, since the answer may be lost with this process. */
+    taking(asked: AskedClaim, ask: () => Promise<Claimed>): Promise<Claimed>
+    ended(claim: string): Promise<void>
+  }
   /** What failed on our side. */
   onError(error: unknown): void
 }
 
-export interface GivenClaim {
+export interface AskedClaim {
   claim: string
   board: string
   actor: string
-  task: string
-  generation: number
   ttlMs: number
 }
 
@@ -48,10 +50,13 @@ export type Refusal = Omit<Problem, 'code'> & { code: string }
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly problem: Refusal
+  /** No answer is known: what was asked for may have been done. */
+  readonly isUnsure: boolean
 
-  constructor(problem: Refusal) {
+  constructor(problem: Refusal, { isUnsure = false } = {}) {
     super(problem.error)
     this.problem = problem
+    this.isUnsure = isUnsure
   }
 }
 
@@ -91,7 +96,8 @@ export async function sent(
   if (response.ok) return response
   const { status } = response
   const unread = { error: `The edge answered ${status}.`, code: `http_${status}` }
-  throw new Refused(((await response.json().catch(() => undefined)) as Refusal) ?? unread)
+  const problem = ((await response.json().catch(() => undefined)) as Refusal) ?? unread
+  throw new Refused(problem, { isUnsure: status >= 500 })
 }
 
 /** The board that a call is about. Throws Refused. */

@@ -9,7 +9,7 @@ import {
   renewSchema,
 } from '../../worker/board/claim-requests.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import type { Claimed, HeldClaim } from '../api/types.ts'
+import type { Claimed, ClaimRequest, HeldClaim } from '../api/types.ts'
 import { ask, boardOf, type Call, type Caller, isRefused, Refused } from './caller.ts'
 import { changesOf, within } from './changes.ts'
 import { board, claim, seconds, type Tool, tool } from './tool.ts'
@@ -50,10 +50,7 @@ const claimTask = ({ needsAgent }: Caller) =>
       const body = { ...from, ...filter, actor: who, ttlMs: LEASE_MS }
       const words = JSON.stringify([path, who, filter, call.requestId])
       const take = () => taken(call, path, body, claim === undefined ? made(call, words) : [claim])
-      const given = await asItChanges(call, path, wait_seconds, take)
-      const { task, generation } = given
-      await call.caller.held?.given({ ...body, ...given, board: path, task: task.id, generation })
-      return given
+      return await asItChanges(call, path, wait_seconds, take)
     },
     text: ({ task, expiresAt, claim }) =>
       [
@@ -110,6 +107,7 @@ function heldText({ task, title, expiresAt, end }: HeldClaim): string {
 }
 
 type Given = Claimed & { claim: string }
+type Wanted = Pick<ClaimRequest, 'actor' | 'ttlMs'> & { ttlMs: number }
 type Secrets = Iterable<string | Promise<string>>
 
 /**
@@ -126,14 +124,14 @@ function* made({ caller }: Call, words: string): Generator<Promise<string>> {
 }
 
 /** With the first secret whose claim has not ended; where one was given, there is no other. */
-async function taken(call: Call, board: string, body: object, secrets: Secrets): Promise<Given> {
+async function taken(call: Call, board: string, body: Wanted, secrets: Secrets): Promise<Given> {
+  const { held } = call.caller
   let lost: unknown
   for await (const claim of secrets) {
+    const take = () => ask<Claimed>(call, '/claims', { board, body: { ...body, claim } })
     try {
-      return {
-        ...(await ask<Claimed>(call, '/claims', { board, body: { ...body, claim } })),
-        claim,
-      }
+      const given = held ? held.taking({ ...body, board, claim }, take) : take()
+      return { ...(await given), claim }
     } catch (error) {
       if (!isRefused(error, 'claim_lost')) throw error
       lost = error

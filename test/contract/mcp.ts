@@ -2,6 +2,7 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Session } from '../../libraries/api/types.ts'
+import { callTool } from '../../tools/harness/mcp.ts'
 import type { DataRecord } from '../../worker/board/wire.ts'
 import type { Edge } from '../support/edge.ts'
 import {
@@ -13,7 +14,6 @@ import {
   token,
 } from '../support/edge.ts'
 import {
-  callTool,
   hearsOwn,
   type McpCaller,
   mcpClient,
