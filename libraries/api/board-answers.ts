@@ -17,7 +17,11 @@ const SINCE = {
     .exactOptional(),
   seq: z.string().describe('With `since`: the place to go on from.').exactOptional(),
 }
-export const tasksSchema = z.object({ tasks: z.array(records.taskSchema), ...SINCE })
+export const tasksSchema = z.object({
+  tasks: z.array(records.taskSchema).describe('In the order of their ids.'),
+  next: z.string().describe('With `limit`: there are more, `after=` it.').exactOptional(),
+  ...SINCE,
+})
 export const sessionsSchema = z.object({
   sessions: z.array(records.sessionSchema).describe('Newest first; in any order with `since`.'),
   ...SINCE,

@@ -116,7 +116,7 @@ const OPERATIONS: Record<string, Operation> = {
   },
   'GET /api/tasks': read({ id: 'listTasks', summary: 'Tasks' }, tasksSchema, {
     query: records.tasksQuery,
-    failures: ['invalid_request'],
+    failures: ['invalid_request', 'bad_limit'],
   }),
   'GET /api/tasks/:id': read(
     { id: 'getTask', summary: 'One task with its body, runs and sessions', ...TASK },

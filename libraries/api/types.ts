@@ -1740,7 +1740,10 @@ export interface TaskDetail {
 }
 
 export interface Tasks {
+  /** In the order of their ids. */
   tasks: Task[]
+  /** With `limit`: there are more, `after=` it. */
+  next?: string
   /** With `since`: ids of what changed and is not in the list now, known before or not. */
   gone?: string[]
   /** With `since`: this is the whole list, since too much has changed, or the place is too old. */
@@ -2392,6 +2395,7 @@ export interface FailureCodes {
     | 'not_configured'
     | 'sessions_unavailable'
   listTasks:
+    | 'bad_limit'
     | 'invalid_path'
     | 'invalid_request'
     | 'unknown_filter'

@@ -2,10 +2,10 @@
 
 import * as z from 'zod'
 import { activityQuery, activitySchema } from '../../worker/board/activity-rows.ts'
-import { taskSchema, tasksQuery } from '../../worker/board/records.ts'
+import { tasksQuery } from '../../worker/board/records.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import { boardsSchema, taskDetailSchema } from '../api/board-answers.ts'
-import type { Boards, Task } from '../api/types.ts'
+import { boardsSchema, taskDetailSchema, tasksSchema } from '../api/board-answers.ts'
+import type { Boards, Task, Tasks } from '../api/types.ts'
 import { activityText } from './activity-text.ts'
 import { ask, boardOf } from './caller.ts'
 import { READING, type Tool, tool } from './tool.ts'
@@ -47,20 +47,12 @@ const listTasks = tool({
       .exactOptional(),
     limit,
   }),
-  output: z.object({
-    tasks: z.array(taskSchema),
-    total: z.int().nonnegative().describe('How many there are; `tasks` has the first.'),
-  }),
-  async run({ board, claim: _claim, limit, ...query }, call) {
-    const asked = { board: await boardOf(call, board), query }
-    const { tasks } = await ask<{ tasks: Task[] }>(call, '/tasks', asked)
-    return { tasks: tasks.slice(0, limit), total: tasks.length }
-  },
-  text({ tasks, total }) {
-    const more =
-      total > tasks.length ? `\n${total - tasks.length} more: filter, or raise limit.` : ''
-    return `${linesOf(tasks, lineOf)}${more}`
-  },
+  output: tasksSchema.pick({ tasks: true, next: true }),
+  run: async ({ board, claim: _claim, ...query }, call) =>
+    await ask<Tasks>(call, '/tasks', { board: await boardOf(call, board), query }),
+  text: ({ tasks, next }) =>
+    linesOf(tasks, lineOf) +
+    (next === undefined ? '' : `\nThere are more: filter, or ask with after ${printable(next)}.`),
 })
 
 const getTask = tool({

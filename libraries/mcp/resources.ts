@@ -8,11 +8,12 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import type { Message, Task } from '../api/types.ts'
+import type { Message, Tasks } from '../api/types.ts'
 import { ask, type Call, type Caller, Refused } from './caller.ts'
 import { changesOf } from './changes.ts'
 
-const MOST_LISTED = 1_000
+/** A page of the list. */
+const LISTED = 1_000
 const JSON_TYPE = 'application/json'
 
 interface Named {
@@ -42,18 +43,7 @@ const callOf = (caller: Caller, { mcpReq }: ServerContext): Call => ({
 
 /** Those of the one board that is meant are listed; of others, whoever knows them reads them. */
 export function addTasks(server: McpServer, caller: Caller): void {
-  const list = async (context: ServerContext) => {
-    const board = await caller.board()
-    if (board === undefined) return { resources: [] }
-    const call = callOf(caller, context)
-    const { tasks } = await asProtocol(() => ask<{ tasks: Task[] }>(call, '/tasks', { board }))
-    return {
-      resources: tasks
-        .slice(0, MOST_LISTED)
-        .map(({ id, title }) => ({ uri: uriOf({ board, task: id }), name: id, title })),
-    }
-  }
-  const template = new ResourceTemplate('signalbox://{board}/{task}', { list })
+  const template = new ResourceTemplate('signalbox://{board}/{task}', { list: undefined })
   const description = 'A task of a board, as get_task answers it.'
   const config = { title: 'Task', description, mimeType: JSON_TYPE }
   server.registerResource('task', template, config, async ({ href }, _, context) => {
@@ -63,6 +53,21 @@ export function addTasks(server: McpServer, caller: Caller): void {
     const route = `/tasks/${encodeURIComponent(task)}`
     const found = await asProtocol(() => ask<object>(callOf(caller, context), route, { board }))
     return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(found) }] }
+  })
+  // In place of the SDK's own, which knows no pages.
+  server.server.setRequestHandler('resources/list', async ({ params }, context) => {
+    const board = await caller.board()
+    if (board === undefined) return { resources: [] }
+    const query = { limit: LISTED, after: params?.cursor }
+    const { tasks, next } = await asProtocol(() =>
+      ask<Tasks>(callOf(caller, context), '/tasks', { board, query }),
+    )
+    return {
+      resources: tasks.map(({ id, title }) => {
+        return { ...config, uri: uriOf({ board, task: id }), name: id, title }
+      }),
+      ...(next !== undefined && { nextCursor: next }),
+    }
   })
 }
 

@@ -1,6 +1,7 @@
 // The read endpoints: lists, filters, single records, ETags.
 
 import { describe, expect, it } from 'vitest'
+import type { Tasks } from '../../libraries/api/types.ts'
 import { runRecord, sessionRecord, taskRecord } from '../support/edge.ts'
 import type { Board } from './board.ts'
 
@@ -30,6 +31,23 @@ export function readContract({ name, published }: Board): void {
         ready: true,
         executionState: 'active',
       })
+    })
+
+    it('lists tasks page by page, by filter, from the last one on', async () => {
+      const stalled = { status: 'todo', executionState: 'stalled' as const }
+      const wanted = ['A-1', 'A-2', 'A-3', 'A-5'].map((id) => taskRecord(id, stalled))
+      const repo = await published(...wanted, taskRecord('A-4', { status: 'done', ready: false }))
+      const page = async (query: string) => {
+        const { tasks, next } = await repo.json<Tasks>(`/tasks?${query}`)
+        return [tasks.map(({ id }) => id), next]
+      }
+      expect(await page('status=todo&limit=2')).toEqual([['A-1', 'A-2'], 'A-2'])
+      expect(await page('status=todo&limit=2&after=A-2')).toEqual([['A-3', 'A-5'], undefined])
+      expect(await page('limit=5')).toEqual([['A-1', 'A-2', 'A-3', 'A-4', 'A-5'], undefined])
+      expect(await page('after=A-3')).toEqual([['A-4', 'A-5'], undefined])
+      expect(await page('after=A-5&limit=1')).toEqual([[], undefined])
+      expect(await page('work=stalled&limit=3')).toEqual([['A-1', 'A-2', 'A-3'], 'A-3'])
+      expect(await page('work=stalled&limit=3&after=A-3')).toEqual([['A-5'], undefined])
     })
 
     it('lists tasks by the folder that the tool keeps them in, or those without one', async () => {
@@ -118,6 +136,9 @@ export function readContract({ name, published }: Board): void {
     it.each([
       ['/tasks?assigne=ann', 'unknown_filter', /"assigne".*status, assignee, ready/],
       ['/tasks?health=stalled', 'unknown_filter', /"health"/],
+      ['/tasks?limit=1001', 'bad_limit', /1 to 1000/],
+      ['/tasks?limit=1&since=x', 'invalid_request', /since/],
+      ['/tasks?after=A-1&since=x', 'invalid_request', /since/],
       ['/tasks?toString=1', 'unknown_filter', /"toString"/],
       ['/tasks?label=x&label=y', 'unknown_filter', /label.*once/],
       ['/tasks/A-1?status=done', 'unknown_filter', /"status"/],

@@ -96,15 +96,17 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
       expect(await callTool(client, 'list_boards')).toMatchObject({ boards: [{ path: repo.path }] })
       const listed = await callTool(client, 'list_tasks')
       const { tasks } = await repo.json<{ tasks: object[] }>('/tasks')
-      expect(listed).toMatchObject({ tasks, total: 2 })
+      expect(listed).toMatchObject({ tasks })
+      expect(listed).not.toHaveProperty('next')
       expect(listed.text).toContain('A-1 [todo, ready] Bake bread')
       const oven = await callTool(client, 'list_tasks', { label: 'oven', ready: false })
-      expect(oven).toMatchObject({ tasks: [{ id: 'A-2' }], total: 1 })
-      expect(await callTool(client, 'list_tasks', { limit: 1 })).toMatchObject({
-        tasks: [{ id: 'A-1' }],
-        total: 2,
-        text: expect.stringContaining('1 more'),
-      })
+      expect(oven.tasks).toMatchObject([{ id: 'A-2' }])
+      const first = await callTool(client, 'list_tasks', { limit: 1 })
+      expect(first).toMatchObject({ tasks: [{ id: 'A-1' }], next: 'A-1' })
+      expect(first.text).toContain('ask with after A-1.')
+      const rest = await callTool(client, 'list_tasks', { limit: 1, after: first.next })
+      expect(rest.tasks).toMatchObject([{ id: 'A-2' }])
+      expect(rest).not.toHaveProperty('next')
       const task = await callTool(client, 'get_task', { task: 'A-1' })
       expect(task).toMatchObject(await repo.json<object>('/tasks/A-1'))
       expect(task.text).toContain('With rye.')
@@ -255,7 +257,7 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
         error: expect.stringContaining('board is missing'),
       })
       const named = await callTool(wide, 'list_tasks', { board: other.path })
-      expect(named).toMatchObject({ total: 2 })
+      expect(named.tasks).toHaveLength(2)
     })
   })
 

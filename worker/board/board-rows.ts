@@ -67,7 +67,7 @@ export const isByState = ({ work, review }: TaskFilter): boolean =>
 
 export type SessionFilter = Omit<z.infer<typeof sessionsQuery>, NotFilters>
 
-type NotFilters = 'path' | 'since'
+type NotFilters = 'path' | 'since' | 'after' | 'limit'
 
 /** A row of a list. */
 export interface Row {

@@ -20,7 +20,7 @@ import { statusesOf } from './to-do.ts'
 import { type BoardConfig, EMPTY_HASH, type Task, toggleHash } from './wire.ts'
 
 export type Query =
-  | { kind: 'tasks'; filter: TaskFilter; since?: string }
+  | { kind: 'tasks'; filter: TaskFilter; since?: string; after?: string; limit?: number }
   | { kind: 'task'; id: string }
   | { kind: 'runs'; task: string }
   | { kind: 'task-sessions'; task: string }
@@ -28,6 +28,8 @@ export type Query =
   | { kind: 'session'; id: string }
   | { kind: 'status' }
   | ({ kind: 'activity' } & ActivityQuery)
+
+type TasksQuery = Pick<Extract<Query, { kind: 'tasks' }>, 'filter' | 'after'>
 
 /** What the host of the repository knows and its store does not. Times are RFC 3339, UTC. */
 export interface HostStatus {
@@ -105,16 +107,18 @@ export class Reads {
         const { kind, filter, since } = query
         const { tasksRev, sessionsRev } = state
         if (kind === 'tasks' && isByState(filter)) {
-          const { rows, silent } = this.#withState(filter, Date.parse(host.now))
+          const { rows, silent } = this.#withState(query, Date.parse(host.now))
           const rev = `t${tasksRev}-s${sessionsRev}-${silent}`
           return since === undefined
-            ? found(rev, list(kind, rows))
+            ? found(rev, list(kind, rows, query.limit))
             : found(`${seq}-${rev}`, whole(kind, rows, seq))
         }
-        const rows = kind === 'tasks' ? this.#tasks(filter) : this.#sessions(filter)
         if (since === undefined) {
-          return found(kind === 'tasks' ? `t${tasksRev}` : `s${sessionsRev}`, list(kind, rows))
+          return kind === 'tasks'
+            ? found(`t${tasksRev}`, list(kind, this.#tasks(query), query.limit))
+            : found(`s${sessionsRev}`, list(kind, this.#sessions(filter)))
         }
+        const rows = kind === 'tasks' ? this.#tasks(query) : this.#sessions(filter)
         const place = this.#store.placeOf(since, state.epoch)
         // A sign of work has no message, and so no number of its own.
         const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
@@ -164,31 +168,31 @@ export class Reads {
     return found(this.#store.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
   }
 
-  #tasks(filter: TaskFilter): Iterable<string> {
-    return jsonOf(pages((after?: Row) => this.#store.tasks(filter, after?.id ?? '', PAGE), PAGE))
+  #tasks({ filter, after = '' }: TasksQuery): Iterable<Row> {
+    return pages((last?: Row) => this.#store.tasks(filter, last?.id ?? after, PAGE), PAGE)
   }
 
   /** Which of them are silent follows from how many are, as long as no session changes. */
-  #withState(filter: TaskFilter, now: number): { rows: Iterable<string>; silent: number } {
-    const { work, review } = filter
+  #withState(query: TasksQuery, now: number): { rows: Iterable<Row>; silent: number } {
+    const { work, review } = query.filter
     const moment = { now, silentAfterMs: this.#silentAfterMs }
     const sessions = this.#store.openSessions()
     const workOf = workByTask(sessions)
     const facts = { ...moment, isClosed: statusesOf(this.#config()).isClosed, isReady: false }
-    const isMeant = (json: string): boolean => {
+    const isMeant = ({ json }: Row): boolean => {
       const task = JSON.parse(json) as Task
       const state = stateOf(task, workOf.get(task.id) ?? [], facts)?.state
       return [work, review && 'review'].every((it) => it === undefined || isCountedAs(it, state))
     }
     const silent = sessions.filter((session) => isSilent(session, moment)).length
-    return { rows: only(this.#tasks(filter), isMeant), silent }
+    return { rows: only(this.#tasks(query), isMeant), silent }
   }
 
   /** What changed of a list after the message `place`; all of it, where that is most of it. */
   *#changes(
     { kind, filter }: { kind: List; filter: TaskFilter & SessionFilter },
     place: number | undefined,
-    all: Iterable<string>,
+    all: Iterable<Row>,
     seq: string,
   ): Iterable<string> {
     if (place === undefined || this.#store.isMostlyNew(kind, place)) {
@@ -204,19 +208,19 @@ export class Reads {
 
   *#wholeTask(task: Row): Iterable<string> {
     yield `${task.json.slice(0, -1)},`
-    yield* members('runs', this.#runs(task.id))
+    yield* members('runs', jsonOf(this.#runs(task.id)))
     yield ','
-    yield* members('sessions', this.#sessions({ task: task.id }))
+    yield* members('sessions', jsonOf(this.#sessions({ task: task.id })))
     yield '}'
   }
 
-  #runs(task: string): Iterable<string> {
+  #runs(task: string): Iterable<Row> {
     // One at a time: a run's output may be half a megabyte.
-    return jsonOf(pages((after?: CursorRow) => this.#store.runs(task, after, 1), 1))
+    return pages((after?: CursorRow) => this.#store.runs(task, after, 1), 1)
   }
 
-  #sessions(filter: SessionFilter): Iterable<string> {
-    return jsonOf(pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE))
+  #sessions(filter: SessionFilter): Iterable<Row> {
+    return pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE)
   }
 
   #config(): BoardConfig | undefined {
@@ -259,21 +263,27 @@ function* shownOf(rows: Iterable<ChangedRow>, gone: string[]): Iterable<string> 
   }
 }
 
-function* list(name: string, items: Iterable<string>): Iterable<string> {
-  yield '{'
-  yield* members(name, items)
-  yield '}'
+/** With `next` where the limit leaves some out. */
+function* list(name: string, rows: Iterable<Row>, limit = Infinity): Iterable<string> {
+  yield `{"${name}":[`
+  let [listed, last] = [0, '']
+  for (const { id, json } of rows) {
+    if (listed === limit) return yield `],"next":${JSON.stringify(last)}}`
+    yield listed++ === 0 ? json : `,${json}`
+    last = id
+  }
+  yield ']}'
 }
 
 /** To who asked for what changed. */
-function* whole(name: string, items: Iterable<string>, seq: string): Iterable<string> {
+function* whole(name: string, rows: Iterable<Row>, seq: string): Iterable<string> {
   yield '{'
-  yield* members(name, items)
+  yield* members(name, jsonOf(rows))
   yield `,"whole":true,"seq":${JSON.stringify(seq)}}`
 }
 
-function* only(items: Iterable<string>, isMeant: (item: string) => boolean): Iterable<string> {
-  for (const item of items) if (isMeant(item)) yield item
+function* only(rows: Iterable<Row>, isMeant: (row: Row) => boolean): Iterable<Row> {
+  for (const row of rows) if (isMeant(row)) yield row
 }
 
 function* members(name: string, items: Iterable<string>): Iterable<string> {

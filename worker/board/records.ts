@@ -335,6 +335,10 @@ export const tasksQuery = repositoryQuery.extend({
         'or did so until a claim expired or a session was stale (`stalled`).',
     )
     .exactOptional(),
+  after: filter(
+    'The `next` of the last answer: only what comes after that task. Not with `since`.',
+  ),
+  limit: filter('How many tasks at most: 1 to 1,000; absent: all. Not with `since`.'),
 })
 
 export const sessionsQuery = repositoryQuery.extend({

@@ -108,11 +108,18 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   })
   app.get(
     '/tasks',
-    read(tasksQuery, ({ path: _, since, ready, ...filter }) => ({
-      kind: 'tasks',
-      ...(since !== undefined && { since }),
-      filter: { ...filter, ...(ready && { ready: ready === 'true' }) },
-    })),
+    read(tasksQuery, ({ path: _, since, ready, after, limit, ...filter }) => {
+      if (since !== undefined && (after ?? limit) !== undefined) {
+        throw new Problem('invalid_request', 'With since there is neither after nor limit.')
+      }
+      return {
+        kind: 'tasks',
+        ...(since !== undefined && { since }),
+        ...(after !== undefined && { after }),
+        ...(limit !== undefined && { limit: limitOf(limit) }),
+        filter: { ...filter, ...(ready && { ready: ready === 'true' }) },
+      }
+    }),
   )
   app.get(
     '/tasks/:id',
@@ -145,7 +152,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
       filter,
       ...(since !== undefined && { since }),
       ...(before !== undefined && { before: Number(before) }),
-      limit: limitOf(limit),
+      limit: limit === undefined ? ROWS : limitOf(limit),
     })),
   )
 
@@ -263,8 +270,7 @@ function openCounted(
 const MOST_ROWS = 1_000
 const ROWS = 100
 
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return ROWS
+function limitOf(text: string): number {
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
   if (limit <= MOST_ROWS) return limit
   throw new Problem('bad_limit', `The limit must be a whole number from 1 to ${MOST_ROWS}.`)
