@@ -17,16 +17,25 @@ import { tempFolder, writeFiles } from '../support/temp-folder.ts'
 const starts = new Starts()
 afterAll(() => starts.clear())
 
+/** Those of the command line, seven at once. */
 const TASKS = 24
+const OVER_MCP = 20
 /** Without it the files of Backlog.md are edited as an agent does. */
 const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
 
-describe.each(Object.entries(toolsWith(program)))('agents on a board of %s', (_, tool) => {
-  it('do each task once and leave none, though some are killed while they work', async () => {
+describe.each([
+  // As fast as an editor: the tool's own command takes seconds.
+  ['backlog-md', { tasks: OVER_MCP, shell: toolsWith(undefined)['backlog-md'].shell }],
+  ['openspec', undefined],
+] as const)('agents on a board of %s', (name, overMcp) => {
+  const beside = overMcp ? ', seven by commands and one over MCP' : ''
+  const tasks = TASKS + (overMcp?.tasks ?? 0)
+  it(`do each task once and leave none${beside}, though some are killed at work`, async () => {
     const { findings, ...counts } = await workOff({
-      tool,
-      tasks: TASKS,
-      agents: 6,
+      tool: toolsWith(program)[name],
+      tasks,
+      agents: 7,
+      ...(overMcp && { overMcp }),
       workMs: 200,
       faultEvery: 6,
       patienceMs: 60_000,
@@ -35,7 +44,7 @@ describe.each(Object.entries(toolsWith(program)))('agents on a board of %s', (_,
       log: () => undefined,
     })
     expect(findings).toEqual([])
-    expect(counts).toMatchObject({ done: TASKS, closed: TASKS })
+    expect(counts).toMatchObject({ done: tasks, closed: tasks, overMcp: overMcp?.tasks ?? 0 })
     expect(counts.faults['killed agents']).toBeGreaterThan(0)
   }, 300_000)
 })

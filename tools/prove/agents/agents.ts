@@ -1,22 +1,27 @@
-// Agents that run only the commands of docs/agents.md until a board has no open task. Some of them
-// are killed or stopped while they work, and so is the Signalbox that gives them their tasks.
+// Agents that run only the commands of docs/agents.md until a board has no open task, and maybe one
+// beside them that has only MCP. Some of them are killed or stopped while they work, and so is the
+// Signalbox that gives them their tasks.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
 import type { Seeded } from '../recorder/seeded.ts'
 import { readWork, type Work } from './agents-log.ts'
+import { workOverMcp } from './mcp-agent.ts'
 import type { Tool } from './tools.ts'
 
 export interface Plan {
   tool: Tool
   tasks: number
   agents: number
+  /** One more, over MCP: how many tasks it does, and the shell of the tool to do them with. */
+  overMcp?: { tasks: number; shell: string }
   /** The work of one task; from half to one and a half times as long. */
   workMs: number
   /** Something fails each time that as many more tasks are done. */
@@ -34,6 +39,8 @@ export interface Outcome extends Work {
   /** Tasks that are closed in the files. */
   closed: number
   faults: Record<Fault, number>
+  /** Tasks that were done over MCP. */
+  overMcp: number
   /** Agents that ended by themselves, since no Signalbox answered. */
   ended: number
 }
@@ -63,9 +70,19 @@ export async function workOff(plan: Plan): Promise<Outcome> {
   }
 }
 
+interface TeamPlace {
+  board: string
+  dir: string
+  data: string
+  script: string
+  signalbox: Process
+}
+
 class Team {
   readonly #plan: Plan
   readonly #board: string
+  readonly #data: string
+  readonly #end = new AbortController()
   readonly #log: string
   readonly #script: string
   readonly #signalbox: Process
@@ -97,12 +114,13 @@ class Team {
       },
       loopbackUrl(port),
     )
-    return new Team(plan, { board, dir, script: scriptOf(tool, dir, loop), signalbox })
+    return new Team(plan, { board, dir, data, script: scriptOf(tool, dir, loop), signalbox })
   }
 
-  constructor(plan: Plan, of: { board: string; dir: string; script: string; signalbox: Process }) {
+  constructor(plan: Plan, of: TeamPlace) {
     this.#plan = plan
     this.#board = of.board
+    this.#data = of.data
     this.#log = join(of.dir, 'log')
     this.#script = of.script
     this.#signalbox = of.signalbox
@@ -112,6 +130,9 @@ class Team {
     const { agents, tasks, patienceMs, faultEvery, log } = this.#plan
     await writeFile(this.#log, '')
     await this.#signalbox.start()
+    const overMcp = this.#overMcp()
+    // It is looked at where all of its tasks could have been done.
+    overMcp.catch(() => undefined)
     for (let n = 0; n < agents; n++) this.#hire()
     let [before, until] = [0, performance.now() + patienceMs]
     for (let next = faultEvery; performance.now() < until; await sleep(LOOK_MS)) {
@@ -125,12 +146,33 @@ class Team {
       log(`${done} of ${tasks} done: ${await this.#fail()}`)
     }
     const closed = this.#plan.tool.closed(await this.#texts())
-    return { ...(await this.#work()), closed, faults: this.#faults, ended: this.#ended }
+    const work = { ...(await this.#work()), closed, faults: this.#faults, ended: this.#ended }
+    this.#end.abort()
+    return { ...work, overMcp: await overMcp }
   }
 
   async end(): Promise<void> {
+    this.#end.abort()
     for (const agent of this.#agents) signal(agent, 'SIGKILL')
     await this.#signalbox.stop()
+  }
+
+  async #overMcp(): Promise<number> {
+    const { overMcp, env } = this.#plan
+    if (!overMcp) return 0
+    const { shell, tasks } = overMcp
+    const cwd = this.#board
+    const run = (what: string) => (task: string) =>
+      promisify(execFile)('/bin/sh', ['-c', `${shell}\n${what} "$1"`, 'mcp', task], { cwd, env })
+    const args = [PROGRAM, 'mcp', '--data', this.#data]
+    return await workOverMcp({
+      name: 'over-mcp',
+      program: { command: process.execPath, args, cwd, env },
+      tasks,
+      tool: { mark: run('mark'), close: run('close') },
+      note: (line) => this.#note(line),
+      signal: this.#end.signal,
+    })
   }
 
   #hire(): void {
