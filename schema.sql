@@ -138,6 +138,10 @@ CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
 CREATE INDEX IF NOT EXISTS payment_transactions_due
   ON payment_transactions (next_check_at) WHERE next_check_at IS NOT NULL;
 
+-- What a person should look at.
+CREATE INDEX IF NOT EXISTS payment_transactions_by_need
+  ON payment_transactions (id) WHERE alert IS NOT NULL;
+
 CREATE INDEX IF NOT EXISTS payment_transactions_by_id_end ON payment_transactions (id_end);
 CREATE INDEX IF NOT EXISTS payment_transactions_by_gateway_id_end
   ON payment_transactions (gateway_id_end);
@@ -405,6 +409,18 @@ CREATE TRIGGER IF NOT EXISTS payment_audit_no_update BEFORE UPDATE ON payment_au
   BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;
 CREATE TRIGGER IF NOT EXISTS payment_audit_no_delete BEFORE DELETE ON payment_audit
   BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;
+
+-- What people wrote on a payment, for those who look at it next. It is deleted with what may name
+-- the payer.
+CREATE TABLE IF NOT EXISTS payment_notes (
+  id TEXT PRIMARY KEY NOT NULL,
+  transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
+  text TEXT NOT NULL,
+  by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS payment_notes_by_transaction ON payment_notes (transaction_id, id);
 
 -- The books: one row for each amount that was paid or given back, written in the transaction of its
 -- change and never changed, so a day that was exported stays as it was. The rows of a payment add

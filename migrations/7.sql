@@ -25,6 +25,17 @@ ALTER TABLE payment_ledger ADD COLUMN paused_by TEXT;
 CREATE INDEX payment_refunds_by_gateway_id
   ON payment_refunds (gateway_refund_id) WHERE gateway_refund_id IS NOT NULL;
 -- step: once
+CREATE TABLE payment_notes (
+  id TEXT PRIMARY KEY NOT NULL,
+  transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
+  text TEXT NOT NULL,
+  by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX payment_notes_by_transaction ON payment_notes (transaction_id, id);
+-- step: once
+CREATE INDEX payment_transactions_by_need ON payment_transactions (id) WHERE alert IS NOT NULL;
+-- step: once
 CREATE INDEX payment_movements_by_transaction ON payment_movements (transaction_id);
 
 -- step: for every 1000 rows of payment_transactions

@@ -37,6 +37,7 @@ import {
   movementSchema,
   movementSumSchema,
   movementsSchema,
+  noteSchema,
   pauseSchema,
   refundRecordSchema,
   storedEventSchema,
@@ -51,6 +52,7 @@ import {
   alertKindSchema,
   chargeSchema,
   metadataSchema,
+  noteAskedSchema,
   openAlertSchema,
   paidSchema,
   paymentErrorSchema,
@@ -67,6 +69,7 @@ import { type Answer, type Description, type Operation, revalidated } from './op
 const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
 const failingSchema = z.object({ endpoints: z.array(failingEndpointSchema) })
 const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
+const reopenedSchema = z.object({ acknowledged: z.literal(false) })
 const resumedSchema = z.object({ resumed: z.literal(true) })
 const redeliveringSchema = z.object({ redelivering: z.literal(true) })
 
@@ -276,6 +279,31 @@ const OPERATIONS: Record<string, Operation> = {
     },
     failures: ['unknown_alert', ...BODY, ...DATABASE],
   },
+  'DELETE /api/payments/alerts/:id/acknowledge': {
+    id: 'reopenAlert',
+    summary: 'Take an acknowledgement back, within a minute',
+    description:
+      'The alert is open again, and told so: `AlertRaised`, with a new `createdAt`. Later, or ' +
+      'once the matter is settled, it is `too_late`. One that is open stays as it is.',
+    needs: 'payments:write',
+    path: { id: 'The id of the alert.' },
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('It is open.', reopenedSchema) },
+    failures: ['unknown_alert', 'too_late', 'payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/transactions/:id/notes': {
+    id: 'createNote',
+    summary: 'Write a note on a payment',
+    description:
+      'For those who look at it next: it is in its story, the search finds it, and it is ' +
+      'forgotten with what may name the payer. No gateway and no event has it.',
+    needs: 'payments:write',
+    path: { id: 'Our id of the transaction.' },
+    headers: ['X-Correlation-Id'],
+    body: noteAskedSchema,
+    answers: { 201: answer('The note.', noteSchema) },
+    failures: ['unknown_transaction', ...BODY, ...DATABASE],
+  },
   'POST /api/payments/deliveries/:id/redeliver': {
     id: 'redeliver',
     summary: 'Send one event to the endpoint of the shop again',
@@ -378,6 +406,9 @@ export const PAYMENTS: Description = {
     SweepReport: sweepReportSchema,
     Acknowledgement: acknowledgementSchema,
     Acknowledged: acknowledgedSchema,
+    Reopened: reopenedSchema,
+    NoteRequest: noteAskedSchema,
+    Note: noteSchema,
     Redelivering: redeliveringSchema,
   },
 }

@@ -203,8 +203,9 @@ export interface AuditRecord {
   id: string
   at: string
   /**
-   * `late_refund`: of money that came after its payment had ended. `forget`: what may name the
-   * payer was deleted. `pause`, `resume`: of all payments.
+   * `late_refund`: of money that came after its payment had ended. `reopen`: an
+   * acknowledgement was taken back. `forget`: what may name the payer was deleted. `pause`,
+   * `resume`: of all payments.
    */
   action:
     | 'charge'
@@ -215,6 +216,8 @@ export interface AuditRecord {
     | 'check'
     | 'redeliver'
     | 'acknowledge'
+    | 'reopen'
+    | 'note'
     | 'forget'
     | 'pause'
     | 'resume'
@@ -224,7 +227,7 @@ export interface AuditRecord {
   transactionId?: string
   gateway?: string
   reference?: string
-  /** The id of the refund, alert or delivery, or of the attempt that replaced this one. */
+  /** The id of the refund, alert, delivery or note, or of the attempt that replaced this one. */
   about?: string
   amount?: number
   currency?: string
@@ -918,6 +921,20 @@ export interface Movements {
   sums: MovementSum[]
 }
 
+/** What a person wrote on a payment. */
+export interface Note {
+  id: string
+  text: string
+  /** The subject of the token. */
+  by: string
+  createdAt: string
+}
+
+export interface NoteRequest {
+  /** It may have several lines. */
+  text: string
+}
+
 /**
  * The open alert of this payment: a person, or the shop, should look before it goes on. Of
  * several the most urgent, in the order of `kind`. Not one about an event that was not
@@ -1083,6 +1100,7 @@ export interface Problem {
     | 'reference_conflict'
     | 'already_paid'
     | 'not_cancellable'
+    | 'too_late'
     | 'claimed'
     | 'closed'
     | 'not_ready'
@@ -1189,6 +1207,10 @@ export interface RefundResult {
   refundId: string
   /** What this refund returns, in minor units. */
   refundedAmount: number
+}
+
+export interface Reopened {
+  acknowledged: false
 }
 
 export interface RequestedCharge {
@@ -1798,8 +1820,8 @@ export interface Transaction {
 }
 
 /**
- * One payment with its webhook events, refunds, events, alerts, and who asked for what.
- * Oldest first.
+ * One payment with its webhook events, refunds, events, alerts, notes, and who asked for
+ * what. Oldest first.
  */
 export type TransactionStory =
   | {
@@ -1861,6 +1883,7 @@ export type TransactionStory =
       events: (StoredEvent | Unreadable)[]
       alerts: (Alert | Unreadable)[]
       audit: (AuditRecord | Unreadable)[]
+      notes: (Note | Unreadable)[]
     }
   | {
       id: string
@@ -1891,6 +1914,7 @@ export type TransactionStory =
       events: (StoredEvent | Unreadable)[]
       alerts: (Alert | Unreadable)[]
       audit: (AuditRecord | Unreadable)[]
+      notes: (Note | Unreadable)[]
     }
 
 export interface TransactionsPage {
@@ -2291,6 +2315,38 @@ export interface FailureCodes {
     | 'bad_origin'
     | 'forbidden'
     | 'unknown_alert'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'other_database'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
+  reopenAlert:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_alert'
+    | 'too_late'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'other_database'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
+  createNote:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_transaction'
     | 'payload_too_large'
     | 'invalid_argument'
     | 'internal'

@@ -2,9 +2,12 @@
 // timeout, errors.
 
 import type {
+  AlertsPage,
+  AuditPage,
   Gateway,
   MovementDays,
   Movements,
+  Note,
   Pause,
   PaymentResponse,
   RefundResult,
@@ -38,6 +41,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     return await send<Answer>('POST', path, { headers, body })
   }
   const story = (id: string) => `/transactions/${encodeURIComponent(id)}`
+  const acknowledgement = (id: string) => `/alerts/${encodeURIComponent(id)}/acknowledge`
   return {
     charges: { create: (request) => create<PaymentResponse>('/charges', request) },
     refunds: { create: (request) => create<RefundResult>('/refunds', request) },
@@ -46,10 +50,28 @@ export function createPayments(options: PaymentsOptions): Payments {
       get: (id) => send<TransactionStory>('GET', story(id)),
       check: (id) => send<TransactionStory>('POST', `${story(id)}/check`),
       cancel: (id) => send<TransactionStory>('POST', `${story(id)}/cancel`),
+      note: (id, text) => send<Note>('POST', `${story(id)}/notes`, { body: { text } }),
     },
     movements: {
       list: (filter = {}) => send<Movements>('GET', `/movements${queryOf(filter)}`),
       days: (span) => send<MovementDays>('GET', `/movements/days${queryOf(span)}`),
+    },
+    alerts: {
+      list: (filter = {}) => send<AlertsPage>('GET', `/alerts${queryOf(filter)}`),
+      acknowledge: async (id, done = {}) => {
+        await send('POST', acknowledgement(id), { body: done })
+      },
+      reopen: async (id) => {
+        await send('DELETE', acknowledgement(id))
+      },
+    },
+    deliveries: {
+      redeliver: async (id) => {
+        await send('POST', `/deliveries/${encodeURIComponent(id)}/redeliver`)
+      },
+    },
+    audit: {
+      list: (filter = {}) => send<AuditPage>('GET', `/audit${queryOf(filter)}`),
     },
     gateways: {
       list: async () => (await send<{ gateways: Gateway[] }>('GET', '/gateways')).gateways,
@@ -71,7 +93,7 @@ function queryOf(filter: object): string {
 
 /** Resolves to the answer. Rejects with a PaymentsError for every failure. */
 type Send = <Answer>(
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   content?: { headers?: Readonly<Record<string, string>>; body?: object },
 ) => Promise<Answer>

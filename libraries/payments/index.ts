@@ -1,13 +1,18 @@
 // The public API of the package `signalbox/payments`: payments over HTTP, for shops.
 
 export type {
+  Acknowledgement,
   Alert,
+  AlertsPage,
+  AuditPage,
+  AuditRecord,
   ChargeRequest,
   Gateway,
   Movement,
   MovementDays,
   MovementSum,
   Movements,
+  Note,
   Paid,
   Pause,
   PaymentError,
@@ -22,6 +27,8 @@ export type {
 } from '../api/types.ts'
 export { createPayments } from './client.ts'
 export {
+  type AlertFilter,
+  type AuditFilter,
   type MovementFilter,
   type Payments,
   PaymentsError,

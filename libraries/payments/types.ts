@@ -1,11 +1,16 @@
 // The public types of the client of payments: options, operations, errors.
 
 import type {
+  Acknowledgement,
+  AlertsPage,
+  AuditPage,
+  AuditRecord,
   ChargeRequest,
   FailureCodes,
   Gateway,
   MovementDays,
   Movements,
+  Note,
   Pause,
   PaymentResponse,
   PaymentStatus,
@@ -39,9 +44,11 @@ export interface TransactionFilter {
   /** Key of the configuration. */
   gateway?: string | undefined
   reference?: string | undefined
+  /** Only payments with an open alert about their money. */
+  needs?: 'person' | undefined
   /**
    * From three letters or digits on any part of the reference, the description or a value of the
-   * metadata, however it is written; the beginning or the end of an id.
+   * metadata, however it is written; the beginning or the end of an id; an amount (`20,00`).
    */
   q?: string | undefined
   /** In minor units: of what was requested, or of what was paid. */
@@ -68,6 +75,32 @@ export interface MovementFilter {
   gateway?: string | undefined
   /** An IANA name, at whose midnight a day begins. Default: `UTC`. */
   zone?: string | undefined
+}
+
+export interface AlertFilter {
+  /** Those that are closed, too. */
+  all?: boolean | undefined
+  /** The one that the page before has. */
+  cursor?: string | undefined
+  /** 1 to 200. Default: 50. */
+  limit?: number | undefined
+}
+
+export interface AuditFilter {
+  reference?: string | undefined
+  /** Our id of a payment. */
+  transaction?: string | undefined
+  /** Who asked. */
+  subject?: string | undefined
+  action?: AuditRecord['action'] | undefined
+  /** From that day (UTC), or time of RFC 3339, on. */
+  after?: string | undefined
+  /** Before that one. */
+  before?: string | undefined
+  /** The one that the page before has. */
+  cursor?: string | undefined
+  /** 1 to 200. Default: 50. */
+  limit?: number | undefined
 }
 
 /** Every operation rejects with a PaymentsError. */
@@ -97,6 +130,24 @@ export interface Payments {
      * paid or its gateway cannot, with `gateway_unavailable` if it may still be paid.
      */
     cancel(id: string): Promise<TransactionStory>
+    /** For those who look at it next. Sent again, it is another note. */
+    note(id: string, text: string): Promise<Note>
+  }
+  alerts: {
+    /** What a person should look at, newest first: without `all` what is open. */
+    list(filter?: AlertFilter): Promise<AlertsPage>
+    /** Somebody has seen it. Safe to repeat. */
+    acknowledge(id: string, done?: Acknowledgement): Promise<void>
+    /** Takes that back within a minute, else it fails with `too_late`. */
+    reopen(id: string): Promise<void>
+  }
+  deliveries: {
+    /** Sends an event to the endpoint again. The id is in the payment's `events`. */
+    redeliver(id: string): Promise<void>
+  }
+  audit: {
+    /** Who asked for what, newest first. */
+    list(filter?: AuditFilter): Promise<AuditPage>
   }
   movements: {
     /**
@@ -127,6 +178,12 @@ type Operations =
   | 'getTransaction'
   | 'checkTransaction'
   | 'cancelTransaction'
+  | 'createNote'
+  | 'listAlerts'
+  | 'acknowledgeAlert'
+  | 'reopenAlert'
+  | 'redeliver'
+  | 'listAudit'
   | 'listMovements'
   | 'listMovementDays'
   | 'listGateways'

@@ -104,6 +104,11 @@ export const DOORS: Record<string, Door> = {
   'POST /api/payments/resume': writes('/api/payments/resume', 200),
   'POST /api/payments/sweep': writes('/api/payments/sweep', 200),
   'POST /api/payments/alerts/:id/acknowledge': writes('/api/payments/alerts/01J/acknowledge', 404),
+  'DELETE /api/payments/alerts/:id/acknowledge': writes(
+    '/api/payments/alerts/01J/acknowledge',
+    404,
+  ),
+  'POST /api/payments/transactions/:id/notes': writes('/api/payments/transactions/01J/notes', 422),
   'POST /api/payments/deliveries/:id/redeliver': writes(
     '/api/payments/deliveries/01J/redeliver',
     404,

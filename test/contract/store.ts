@@ -7,7 +7,7 @@ import type { Changes } from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../worker/payments/domain/outbox.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../worker/payments/domain/rows.ts'
-import { BEHIND_MS } from '../../worker/payments/domain/time.ts'
+import { BEHIND_MS, isoTime } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
@@ -112,6 +112,15 @@ const WHOLE: Rows = {
       estimated: 1,
     },
   ],
+  notes: [
+    {
+      id: '01NOTE',
+      transaction_id: '01TX',
+      text: 'She called. راجعت',
+      by: 'ada',
+      created_at: NOW,
+    },
+  ],
 }
 const ALL: readonly Key[] = [
   ['payment', '01TX'],
@@ -166,6 +175,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         outbox: WHOLE.outbox.map((row) => ({ ...row, payload: null })),
         audit: [],
         movements: [],
+        notes: [],
       }
       expect(await tablesOf(ALL)).toEqual(unread)
       const { request } = WHOLE.transactions[0] ?? {}
@@ -179,6 +189,12 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       expect(await queries.audit({}, { limit: 9 })).toMatchObject([
         { id: '01ACT', ...act, amount: 5, currency: 'IQD', detail: 'x', reference: 'order-1' },
       ])
+
+      const said = { id: '01NOTE', text: 'She called. راجعت', by: 'ada', createdAt: isoTime(NOW) }
+      const found = await queries.transactions({ q: 'راجعت' }, { limit: 9 })
+      expect(found).toMatchObject([{ id: '01TX' }])
+      await save({ notes: WHOLE.notes })
+      expect(await queries.story('01TX', NOW)).toMatchObject({ notes: [said] })
 
       const moved = { kind: 'refunded', transactionId: '01TX', refundId: 'back-1', amount: '-5' }
       const range = { after: NOW, before: NOW + 1 }
@@ -210,6 +226,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         alerts: [alertRow()],
         audit: [],
         movements: [],
+        notes: [],
       }
       await save({ ...changed, outbox: [outboxRow({ attempts: 3 })] }, ALL)
       expect(await tablesOf(ALL)).toEqual(changed)

@@ -348,6 +348,14 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
       { path: '/alerts/other/acknowledge', status: 404, body: { gatewayReference: 'bank-7' } },
     ],
+    'DELETE /alerts/:id/acknowledge': () => [
+      { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
+      { path: '/alerts/other/acknowledge', status: 404 },
+    ],
+    'POST /transactions/:id/notes': () => [
+      { path: `/transactions/${known.transaction}/notes`, status: 201, body: { text: 'Called.' } },
+      { path: '/transactions/other/notes', status: 404, body: { text: 'Called.' } },
+    ],
     'POST /deliveries/:id/redeliver': () => [
       { path: `/deliveries/${known.delivery}/redeliver`, status: 202 },
       { path: '/deliveries/other/redeliver', status: 404 },

@@ -76,6 +76,7 @@ const readStory = (story: ListedStory): Story => ({
   events: story.events.map(read),
   alerts: story.alerts.map(read),
   audit: story.audit.map(read),
+  notes: story.notes.map(read),
 })
 
 function read<Item extends object>(item: Listed<Item>): Item {

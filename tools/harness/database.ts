@@ -46,6 +46,7 @@ export interface LibsqlServer extends PaymentsDatabase {
  * @forTests The contract of the store reads all of them.
  */
 export const TABLES = [
+  'payment_notes',
   'payment_alerts',
   'payment_deliveries',
   'payment_outbox',

@@ -117,7 +117,8 @@ export const auditRecordSchema = z
     action: z
       .enum(ACTIONS)
       .describe(
-        '`late_refund`: of money that came after its payment had ended. `forget`: what may name ' +
+        '`late_refund`: of money that came after its payment had ended. `reopen`: an ' +
+          'acknowledgement was taken back. `forget`: what may name ' +
           'the payer was deleted. `pause`, `resume`: of all payments.',
       ),
     subject: z
@@ -129,7 +130,7 @@ export const auditRecordSchema = z
     about: z
       .string()
       .describe(
-        'The id of the refund, alert or delivery, or of the attempt that replaced this one.',
+        'The id of the refund, alert, delivery or note, or of the attempt that replaced this one.',
       )
       .exactOptional(),
     amount: z.int().exactOptional(),
@@ -137,6 +138,15 @@ export const auditRecordSchema = z
     detail: z.string().describe('The kind of the alert, or `repeat`.').exactOptional(),
   })
   .describe('Who asked for what. Webhooks and the sweeper are not in it: nobody asked.')
+
+export const noteSchema = z
+  .object({
+    id: z.string(),
+    text: z.string(),
+    by: z.string().describe('The subject of the token.'),
+    createdAt: timeSchema,
+  })
+  .describe('What a person wrote on a payment.')
 
 const majorSchema = z.string().describe('In major units, such as `-12.50`.')
 
@@ -217,13 +227,14 @@ const storyParts = z.object({
   events: listedSchema(storedEventSchema),
   alerts: listedSchema(alertRecordSchema),
   audit: listedSchema(auditRecordSchema),
+  notes: listedSchema(noteSchema),
 })
 
 export const storySchema = z
   .union([transactionSchema.extend(storyParts.shape), unreadableSchema.extend(storyParts.shape)])
   .describe(
-    'One payment with its webhook events, refunds, events, alerts, and who asked for what. ' +
-      'Oldest first.',
+    'One payment with its webhook events, refunds, events, alerts, notes, and who asked for ' +
+      'what. Oldest first.',
   )
 
 const rateSchema = z.object({

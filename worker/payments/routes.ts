@@ -9,12 +9,13 @@ import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
 import { InvalidArgumentException, PaymentFailure } from './domain/exceptions.ts'
 import { newId } from './domain/new-id.ts'
+import { NOTES } from './domain/rows.ts'
 import { toPause } from './domain/shown.ts'
 import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
 import { settlementRoutes } from './queries/books-hono.ts'
-import { queryRoutes, storyOf } from './queries/routes.ts'
-import { acknowledgementSchema, sendAllSchema } from './schemas.ts'
+import { queryRoutes, storyOf, unknownTransaction } from './queries/routes.ts'
+import { acknowledgementSchema, noteAskedSchema, sendAllSchema } from './schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10
@@ -78,6 +79,15 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json(await storyOf(payments.queries, id, now()))
   })
 
+  app.post('/transactions/:id/notes', async (c) => {
+    const { text } = checked(noteAskedSchema, await bodyOf(c))
+    const at = now()
+    const asked = { id: newId(at), by: c.get('grant').subject, now: at }
+    const note = await ledger.writeNote({ ...asked, transactionId: c.req.param('id'), text })
+    if (!note) throw unknownTransaction()
+    return c.json(NOTES.show(note), 201)
+  })
+
   app.route('/', queryRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {
@@ -89,8 +99,18 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
       now: now(),
       gatewayReference,
     })
-    if (!isKnown) throw new Problem('unknown_alert', 'There is no alert with this id.')
+    if (!isKnown) throw unknownAlert()
     return c.json({ acknowledged: true })
+  })
+  app.delete('/alerts/:id/acknowledge', async (c) => {
+    const asked = { id: c.req.param('id'), by: c.get('grant').subject, now: now() }
+    const state = await ledger.reopen(asked)
+    if (state === 'unknown') throw unknownAlert()
+    if (state === 'too_late') {
+      const sentence = 'It was acknowledged more than a minute ago, or is settled by itself.'
+      throw new Problem('too_late', sentence)
+    }
+    return c.json({ acknowledged: false })
   })
   app.post('/deliveries/:id/redeliver', async (c) => {
     const asked = { id: newId(now()), by: c.get('grant').subject }
@@ -120,6 +140,8 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.post('/sweep', async (c) => c.json(await payments.sweeper.sweep()))
   return app
 }
+
+const unknownAlert = () => new Problem('unknown_alert', 'There is no alert with this id.')
 
 /** Its fields are checked by the operation that gets it. */
 async function bodyOf<Body>(c: Context): Promise<Body> {

@@ -269,6 +269,10 @@ export const sendAllSchema = z.strictObject({
   endpoint: line(2_048).describe('As `GET /api/payments/failing-endpoints` lists it.'),
 })
 
+export const noteAskedSchema = z.strictObject({
+  text: wellFormed(2_000).describe('It may have several lines.'),
+})
+
 export const acknowledgementSchema = z.strictObject({
   gatewayReference: line(255)
     .describe('The gateway’s id of what was done about it, such as a refund by hand.')

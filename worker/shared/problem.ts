@@ -32,6 +32,7 @@ export const STATUS_OF = {
   reference_conflict: 409,
   already_paid: 409,
   not_cancellable: 409,
+  too_late: 409,
   claimed: 409,
   closed: 409,
   not_ready: 409,

@@ -95,6 +95,38 @@ describe('The client of payments', () => {
     expect(await payments.transactions.cancel(id)).toMatchObject({ status: 'Expired' })
   })
 
+  it('lists alerts, acknowledges one and takes that back, sends again, and writes a note', async () => {
+    const { setup, payments } = setUp()
+    const { transactionId: id, gatewayTransactionId = '' } = await payments.charges.create(ORDER)
+    await setup.webhook({ gatewayTransactionId, amount: 20_000 })
+    const { alerts } = await payments.alerts.list()
+    expect(alerts).toMatchObject([{ kind: 'amount_mismatch', transactionId: id }])
+    expect((await payments.transactions.list({ needs: 'person' })).transactions).toHaveLength(1)
+    const alert = alerts[0]?.id ?? ''
+    await payments.alerts.acknowledge(alert, { gatewayReference: 'bank-7' })
+    expect(await payments.alerts.list()).toEqual({ alerts: [] })
+    expect((await payments.alerts.list({ all: true })).alerts).toMatchObject([
+      { gatewayReference: 'bank-7' },
+    ])
+    await payments.alerts.reopen(alert)
+    expect((await payments.alerts.list()).alerts).toMatchObject([{ id: alert }])
+    const unknown = payments.deliveries.redeliver('nope')
+    expect(await failureOf(unknown)).toMatchObject({ code: 'unknown_delivery' })
+
+    const note = await payments.transactions.note(id, 'She called.')
+    expect(note).toEqual({
+      id: expect.any(String),
+      text: 'She called.',
+      by: expect.any(String),
+      createdAt: expect.stringMatching(/Z$/),
+    })
+    expect(await payments.transactions.get(id)).toMatchObject({ notes: [note] })
+    const wrong = payments.transactions.note(id, '')
+    expect(await failureOf(wrong)).toMatchObject({ code: 'invalid_argument' })
+    const acts = ['note', 'reopen', 'acknowledge', 'charge'].map((action) => ({ action }))
+    expect((await payments.audit.list({ transaction: id })).audit).toMatchObject(acts)
+  })
+
   it('pauses payments and resumes them', async () => {
     const { payments } = setUp()
     const pause = await payments.pause()

@@ -122,6 +122,7 @@ describe('payments over HTTP', () => {
     for (const [method, path, code] of [
       ['GET', '/transactions/nope', 'unknown_transaction'],
       ['POST', '/alerts/nope/acknowledge', 'unknown_alert'],
+      ['DELETE', '/alerts/nope/acknowledge', 'unknown_alert'],
       ['POST', '/deliveries/nope/redeliver', 'unknown_delivery'],
       ['GET', '/nope', 'not_found'],
     ] as const) {

@@ -1,8 +1,10 @@
-// A person has seen an alert, and maybe done something about it. Pure.
+// A person has seen an alert, and maybe done something about it; or takes that back. Pure.
 
 import { newId } from '../domain/new-id.ts'
-import { acknowledgeAlert, unchanged, withAlerts } from '../domain/payment.ts'
+import { acknowledgeAlert, heldAmount, opened, unchanged, withAlerts } from '../domain/payment.ts'
+import type { AlertRow } from '../domain/rows.ts'
 import { type Act, type Rules, recordAct, storeInOrder } from './act.ts'
+import type { WorkingSet } from './working-set.ts'
 
 interface Acknowledged {
   id: string
@@ -23,19 +25,57 @@ export function acknowledge(
       const alert = rows.get('alerts', id)
       if (!alert) return false
       const acknowledged = acknowledgeAlert(alert, by, now, gatewayReference)
-      const { kind: detail, transaction_id } = alert
-      if (acknowledged !== alert) {
-        const act = { action: 'acknowledge', transaction_id, about: id, detail } as const
-        recordAct(rows, { id: newId(now), by }, { ...act, at: now })
-      }
-      const payment = rows.payment(alert.transaction_id ?? undefined)
-      if (payment) {
-        const decision = unchanged(withAlerts(payment, [acknowledged]))
-        storeInOrder(rows, { before: payment, decision, now }, rules)
-      } else {
-        rows.put({ alerts: [acknowledged] })
-      }
+      if (acknowledged !== alert) recordOf(rows, 'acknowledge', alert, { by, now })
+      storeAlert(rows, acknowledged, now, rules)
       return true
     },
+  }
+}
+
+/** A person notices a wrong press at once; later, the shop has acted on the end of the alert. */
+const UNDO_MS = 60_000
+
+/** Who settles an alert without a person: that is no acknowledgement. */
+const SETTLERS: readonly (string | null)[] = ['refund', 'gateway', 'capture', 'delivery']
+
+/** Opens an alert again that was acknowledged just now. One that is open stays as it is. */
+export function reopen(
+  { id, by, now }: Omit<Acknowledged, 'gatewayReference'>,
+  rules: Rules,
+): Act<'unknown' | 'too_late' | 'open'> {
+  return {
+    keys: [['alertId', id]],
+    decide(rows) {
+      const alert = rows.get('alerts', id)
+      if (!alert) return 'unknown'
+      const { acknowledged_at: at, acknowledged_by: who, kind } = alert
+      if (at === null) return 'open'
+      const payment = rows.payment(alert.transaction_id ?? undefined)
+      const isGone = kind === 'late_payment' && payment && heldAmount(payment) <= 0
+      if (now - at > UNDO_MS || SETTLERS.includes(who) || isGone) return 'too_late'
+      recordOf(rows, 'reopen', alert, { by, now })
+      // A later time than before, or it would look like one that is only described anew.
+      storeAlert(rows, opened(alert, Math.max(now, alert.created_at + 1)), now, rules)
+      return 'open'
+    },
+  }
+}
+
+function recordOf(
+  rows: WorkingSet,
+  action: 'acknowledge' | 'reopen',
+  { id: about, kind: detail, transaction_id }: AlertRow,
+  { by, now }: { by: string; now: number },
+): void {
+  recordAct(rows, { id: newId(now), by }, { action, transaction_id, about, detail, at: now })
+}
+
+function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules): void {
+  const payment = rows.payment(alert.transaction_id ?? undefined)
+  if (payment) {
+    const decision = unchanged(withAlerts(payment, [alert]))
+    storeInOrder(rows, { before: payment, decision, now }, rules)
+  } else {
+    rows.put({ alerts: [alert] })
   }
 }

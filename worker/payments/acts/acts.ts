@@ -5,7 +5,7 @@
 // A caller generates an `id` once and keeps it through its retries: a call that is repeated because
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
-import { acknowledge } from './acknowledge.ts'
+import { acknowledge, reopen } from './acknowledge.ts'
 import type { Act, Rules } from './act.ts'
 import { recordAnswer, settleCheck } from './answer.ts'
 import { beginCharge } from './begin-charge.ts'
@@ -13,6 +13,7 @@ import { checkSoon, claimCheck, claimChecks } from './check.ts'
 import { beginClosing, endClosing } from './close-charge.ts'
 import { hurryEvents, redeliver } from './dispatch.ts'
 import { finishCharge } from './finish-charge.ts'
+import { writeNote } from './note.ts'
 import { pause, resume } from './pause.ts'
 import { beginRefund, finishRefund } from './refund.ts'
 import { recordWebhook } from './webhook.ts'
@@ -50,6 +51,10 @@ export const ACTS = {
   hurryEvents,
   /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
   acknowledge,
+  /** Takes that back, a minute long. */
+  reopen,
+  /** Undefined: there is no payment with this id. */
+  writeNote,
 
   /** Nothing new is begun until `resume`. Again, it changes nothing. */
   pause,

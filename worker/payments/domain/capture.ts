@@ -3,6 +3,7 @@
 
 import {
   acknowledgeAlert,
+  opened,
   type Payment,
   paidAmount,
   withAlerts,
@@ -69,12 +70,8 @@ function goesOn(
 ): AlertRow {
   if (captured === amount) return acknowledgeAlert(row, 'capture', now)
   return {
-    ...row,
-    detail: JSON.stringify({ ...detailOf(row), amount: captured }),
     // Another time than before: that is what tells it.
-    created_at: Math.max(now, row.created_at + 1),
-    acknowledged_at: null,
-    acknowledged_by: null,
-    gateway_reference: null,
+    ...opened(row, Math.max(now, row.created_at + 1)),
+    detail: JSON.stringify({ ...detailOf(row), amount: captured }),
   }
 }

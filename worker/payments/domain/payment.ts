@@ -140,13 +140,16 @@ export const settledByRefund = (row: AlertRow, now: number, reference?: string):
 export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: number): AlertRow[] =>
   alerts
     .filter((row) => row.kind === kind && row.acknowledged_by === BY_REFUND)
-    .map((row) => ({
-      ...row,
-      created_at: now,
-      acknowledged_at: null,
-      acknowledged_by: null,
-      gateway_reference: null,
-    }))
+    .map((row) => opened(row, now))
+
+/** Open again, as if it was raised at that time. */
+export const opened = (row: AlertRow, at: number): AlertRow => ({
+  ...row,
+  created_at: at,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  gateway_reference: null,
+})
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'

@@ -201,6 +201,15 @@ export const MOVEMENTS = table('payment_movements', {
 })
 export type MovementRow = RowOf<typeof MOVEMENTS>
 
+export const NOTES = table('payment_notes', {
+  id: text,
+  transaction_id: hidden,
+  text,
+  by: text,
+  created_at: time(),
+})
+export type NoteRow = RowOf<typeof NOTES>
+
 /** Written in this order, so that a row comes after those that it refers to. */
 export const TABLES = {
   transactions: TRANSACTIONS,
@@ -215,6 +224,8 @@ export const TABLES = {
   audit: AUDIT,
   /** Never loaded. */
   movements: MOVEMENTS,
+  /** Never loaded. */
+  notes: NOTES,
 } as const satisfies Record<keyof Rows, unknown>
 
 export interface Rows {
@@ -228,6 +239,7 @@ export interface Rows {
   alerts: AlertRow[]
   audit: AuditRow[]
   movements: MovementRow[]
+  notes: NoteRow[]
 }
 
 export type TableName = keyof Rows

@@ -124,6 +124,8 @@ export const ACTIONS = [
   'check',
   'redeliver',
   'acknowledge',
+  'reopen',
+  'note',
   'forget',
   'pause',
   'resume',

@@ -77,6 +77,7 @@ export type StoredEvent = api.StoredEvent
 export type DeliveryRecord = api.Delivery
 export type AlertRecord = api.Alert
 export type AuditRecord = api.AuditRecord
+export type Note = api.Note
 export type Movement = api.Movement
 export type MovementSum = api.MovementSum
 export type MovementDay = api.MovementDay
@@ -91,6 +92,7 @@ interface StoryParts {
   events: StoredEvent
   alerts: AlertRecord
   audit: AuditRecord
+  notes: Note
 }
 
 interface StoryFacts {

@@ -5,6 +5,8 @@ import { isStranded } from '../domain/open-charge.ts'
 import {
   type AlertRow,
   type DeliveryRow,
+  NOTES,
+  type NoteRow,
   type OutboxRow,
   type RefundRow,
   type TransactionRow,
@@ -72,11 +74,12 @@ export const eventQueries = (run: RunQuery) => ({
   story: async (id: string, now: number): Promise<ListedStory | undefined> => {
     const read = await run({
       statements: STORY.map((sql) => statement(sql, { id, read_upto: 0, ...LIMITS })),
-      read: ([rows, refunds, alerts, audit, ...parts]) => ({
+      read: ([rows, refunds, alerts, audit, notes, ...parts]) => ({
         row: rowsOf<TransactionRow>(rows)[0],
         refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
         alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
         audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
+        notes: rowsOf<NoteRow>(notes).map(listed(NOTES.show)),
         parts,
       }),
     })
@@ -136,5 +139,6 @@ const STORY = [
   'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
   `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
+  'SELECT * FROM payment_notes WHERE transaction_id = :id ORDER BY id',
   ...STORY_PARTS,
 ] as const

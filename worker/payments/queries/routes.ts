@@ -159,10 +159,13 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
   return app
 }
 
+export const unknownTransaction = () =>
+  new Problem('unknown_transaction', 'There is no transaction with this id.')
+
 /** Everything that is known of one payment, as one object. */
 export async function storyOf(queries: PaymentQueries, transactionId: string, now: number) {
   const story = await queries.story(transactionId, now)
-  if (!story) throw new Problem('unknown_transaction', 'There is no transaction with this id.')
+  if (!story) throw unknownTransaction()
   const { transaction, ...rest } = story
   return { ...transaction, ...rest }
 }

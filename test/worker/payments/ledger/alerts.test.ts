@@ -166,4 +166,46 @@ describe('an alert', () => {
     expect(await w.queries.alerts({ all: true }, { limit: 9 })).toEqual([seen])
     expect((await w.story(transaction)).alerts).toEqual([seen])
   })
+
+  it('is open again when that is taken back within a minute, and told so once', async () => {
+    const w = rivalledSetup(ALERTED)
+    const transaction = await w.reached('Expired')
+    await w.webhook(transaction)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    const id = alert?.id ?? ''
+    const raised = async () =>
+      (await w.story(transaction)).events.filter(({ type }) => type === 'AlertRaised').length
+    const before = await raised()
+    expect(await w.ledger.reopen({ id: 'nobody', by: 'ada', now: T0 })).toBe('unknown')
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR })).toBe('open')
+    expect(await raised()).toBe(before)
+    await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR })
+    expect((await w.read(transaction)).alert).toBeUndefined()
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR + 60_000 })).toBe('open')
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR + 60_000 })).toBe('open')
+    const again = { ...alert, createdAt: iso(T0 + HOUR + 60_000) }
+    expect(await w.queries.alerts({}, { limit: 9 })).toEqual([again])
+    expect((await w.read(transaction)).alert).toEqual({ id, kind: 'late_payment' })
+    expect(await raised()).toBe(before + 1)
+    const { audit } = await w.story(transaction)
+    expect(audit.filter(({ action }) => action === 'reopen')).toMatchObject([{ about: id }])
+  })
+
+  it('stays closed later, and where no person has closed it', async () => {
+    const w = rivalledSetup()
+    const transaction = await w.reached('Expired')
+    await w.webhook(transaction)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    const id = alert?.id ?? ''
+    await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR })
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR + 60_001 })).toBe('too_late')
+    await w.ledger.acknowledge({ id, by: 'refund', now: T0 + HOUR })
+    expect(await w.queries.alerts({}, { limit: 9 })).toEqual([])
+    const other = await w.reached('Expired', { request: { reference: 'order-2' } })
+    await w.webhook(other)
+    const [second] = await w.queries.alerts({}, { limit: 9 })
+    const settled = { id: second?.id ?? '', by: 'refund', now: T0 + HOUR }
+    await w.ledger.acknowledge(settled)
+    expect(await w.ledger.reopen(settled)).toBe('too_late')
+  })
 })

@@ -25,7 +25,8 @@ const SETTLED = `t.status <> 'Pending' AND t.next_check_at IS NULL
 
 /** There is something to forget. A webhook may have come since the last time. */
 const KNOWN = `(t.description IS NOT NULL OR EXISTS (SELECT 1 FROM payment_webhook_events e
-  WHERE e.transaction_id = t.id AND e.raw IS NOT NULL))`
+    WHERE e.transaction_id = t.id AND e.raw IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM payment_notes n WHERE n.transaction_id = t.id))`
 
 /** All payments may have to be looked at. */
 const inTime = () => AbortSignal.timeout(60_000)
@@ -61,6 +62,7 @@ const FORGET_TEXT = `UPDATE payment_search
   SET text = substr(text, 1, instr(substr(text, 2), char(10)) + 1)`
 
 const OF_PAYMENTS = [
+  'DELETE FROM payment_notes',
   'UPDATE payment_webhook_events SET raw = NULL',
   "UPDATE payment_refunds SET reason = ''",
   `UPDATE payment_outbox SET payload = json_remove(payload, '$.gateway', '$.request',

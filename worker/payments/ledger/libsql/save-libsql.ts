@@ -4,13 +4,14 @@
 
 import type { WorkingSet } from '../../acts/working-set.ts'
 import {
+  type NoteRow,
   TABLE_NAMES,
   TABLES,
   type TableName,
   type TableRow,
   type TransactionRow,
 } from '../../domain/rows.ts'
-import { searchText } from '../../domain/search.ts'
+import { fold, searchText } from '../../domain/search.ts'
 import { pauseAs } from './pause-libsql.ts'
 import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
@@ -25,13 +26,15 @@ export const saveOf = (rows: WorkingSet): Statement[] => [
     return [...updatesOf(name, updated), ...insertOf(name, inserted)]
   }),
   ...insertTexts(rows.changesOf('transactions').inserted),
+  ...addTexts(rows.changesOf('notes').inserted),
 ]
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
   const { name: table, names: columns }: { name: string; names: readonly string[] } = TABLES[name]
   // A call that is repeated has asked once.
-  const again = name === 'audit' ? ' ON CONFLICT (id) DO NOTHING' : ''
+  const isOnce = name === 'audit' || name === 'notes'
+  const again = isOnce ? ' ON CONFLICT (id) DO NOTHING' : ''
   return [statement(insertRows(table, columns) + again, { rows: toJson(rows, columns) })]
 }
 
@@ -84,6 +87,17 @@ const INSERT = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowi
 /** The texts by which payments are found, one row beside each that the same save inserts. */
 const insertTexts = (rows: readonly Searched[]): Statement[] =>
   rows.length === 0 ? [] : [statement(INSERT, { rows: textsOf(rows) })]
+
+/** A note is a further line of what its payment is found by; the same line is not needed twice. */
+const ADD = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
+  FROM rows CROSS JOIN payment_transactions t
+  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
+
+const addTexts = (notes: readonly NoteRow[]): Statement[] =>
+  notes.map((note) => {
+    const lines = JSON.stringify([[note.transaction_id, `${fold(note.text)}\n`]])
+    return statement(ADD, { rows: lines })
+  })
 
 /** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
 const textsOf = (rows: readonly Searched[]): string =>
