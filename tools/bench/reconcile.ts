@@ -34,6 +34,11 @@ export const runReconcile: Bench = async (run, report) => {
     }
     const reconcileMs = await reconcile(file, edge.url, tokenFile)
     show(`a file of ${lines.toLocaleString('en')} lines`, 'ms', reconcileMs, MOST.reconcileMs)
+    show(
+      `a day of ${lines.toLocaleString('en')} movements, its first rows`,
+      'ms',
+      await firstRows(edge.url, token),
+    )
     const before = memoryOf(edge.pid).rssMiB
     const { ms, mebibytes, peakMiB } = await exportAll(edge, token)
     const what = `${movements.toLocaleString('en')} movements as CSV`
@@ -106,6 +111,20 @@ async function reconcile(file: string, url: string, tokenFile: string): Promise<
   // Unknown ids are found by their reference and amount.
   if (differences !== PLANTED || same === 0) throw new Error(`found ${JSON.stringify(counts)}`)
   return reconcileMs
+}
+
+/** As the page reads them: what follows is not taken. */
+async function firstRows(url: string, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` }
+  const from = performance.now()
+  const span = 'after=2026-11-27&before=2026-11-28&zone=UTC&format=jsonl'
+  const { body } = await fetch(`${url}/api/payments/movements?${span}`, { headers })
+  let lines = 0
+  for await (const part of body ?? []) {
+    lines += new TextDecoder().decode(part).split('\n').length - 1
+    if (lines >= 500) break
+  }
+  return performance.now() - from
 }
 
 async function exportAll({ url, pid }: { url: string; pid: number }, token: string) {

@@ -88,8 +88,11 @@ function rowAt(n: number) {
     thing,
     amount,
     createdAt,
+    alert: n % 1_000 === 0 ? ALERT : null,
   }
 }
+
+const ALERT = JSON.stringify({ id: 'alert', kind: 'late_payment' })
 
 const pickBy = (own: () => number, below = 300_000) => Math.floor(own() * below)
 
@@ -126,6 +129,12 @@ const KINDS: Record<string, { of(row: Row): Record<string, string>; finds: boole
     finds: true,
   },
   'an amount': { of: ({ amount }) => ({ amount: String(amount) }), finds: true },
+  'an amount, as it is typed': {
+    of: ({ amount }) => ({ q: amount.toLocaleString('de') }),
+    finds: true,
+  },
+  'the list, its first page': { of: () => ({}), finds: true },
+  'what needs a person': { of: () => ({ needs: 'person' }), finds: true },
   'what nobody has': { of: ({ thing }) => ({ q: `${thing} for nobody` }), finds: false },
   'another currency': { of: ({ thing }) => ({ q: thing, currency: 'EUR' }), finds: false },
   'paid within an hour': {
@@ -155,10 +164,11 @@ async function seed(file: string, payments: number): Promise<void> {
 
 const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
     external_reference_id, status, amount, currency, description, metadata, request, created_at,
-    updated_at, paid_at, paid_amount, paid_currency)
+    updated_at, paid_at, paid_amount, paid_currency, alert)
   SELECT value ->> 'id', 'redirect', value ->> 'reference', value ->> 'gatewayId',
     'ours-' || (value ->> 'id'), value ->> 'status', value ->> 'amount', 'IQD',
     value ->> 'description', value ->> 'metadata', '{}', value ->> 'createdAt',
-    value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD' FROM json_each(:rows)`
+    value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD', value ->> 'alert'
+    FROM json_each(:rows)`
 const INSERT_TEXT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`

@@ -16,6 +16,9 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
   ['TND', 1_000],
 ])
 
+/** The currencies that have not two decimals. */
+export const OTHER_DECIMALS: readonly string[] = [...FACTORS.keys()]
+
 export const minorUnits = (currency: string): number => FACTORS.get(currency.toUpperCase()) ?? 100
 
 /** Digits after the decimal point. */

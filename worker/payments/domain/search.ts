@@ -2,6 +2,7 @@
 // beginning or the end of an id. Pure. The database holds texts that `fold` made: with another
 // `fold`, they have to be built anew.
 
+import { isAmount, toMinor } from './money.ts'
 import type { TransactionRow } from './rows.ts'
 import type { Metadata } from './types.ts'
 
@@ -68,6 +69,9 @@ export function searchText({ reference, description, metadata }: Named): string 
   return `\n${named.map(fold).join('\n')}\n`
 }
 
+/** An amount that was typed: in minor units of currencies with so many decimals. */
+export type TypedAmount = Readonly<Partial<Record<number, number>>>
+
 export interface Search {
   /** A text has all of them, by GLOB, the longest first. Empty: only separators were typed. */
   patterns: readonly string[]
@@ -75,6 +79,8 @@ export interface Search {
   beginnings: readonly string[]
   /** The end of an id, in small letters. */
   end?: string
+  /** A text of digits may be an amount, and `25,000` two of them. */
+  amounts: readonly TypedAmount[]
 }
 
 /** Undefined: nothing was typed. */
@@ -83,11 +89,41 @@ export function searchOf(q: string): Search | undefined {
   if (typed === '') return undefined
   const folded = fold(q)
   const beginnings = [...new Set([typed, typed.toLowerCase(), typed.toUpperCase()])]
-  if (folded === '') return { beginnings, patterns: [] }
+  const amounts = amountsIn(typed)
+  if (folded === '') return { beginnings, patterns: [], amounts }
   // GLOB's own characters are no letters and no digits.
-  if (lengthOf(folded) < PART_CHARS) return { beginnings, patterns: [`*\n${folded}*`] }
-  return { beginnings, patterns: wordsIn(q).map((word) => `*${word}*`), end: typed.toLowerCase() }
+  if (lengthOf(folded) < PART_CHARS) return { beginnings, patterns: [`*\n${folded}*`], amounts }
+  const patterns = wordsIn(q).map((word) => `*${word}*`)
+  return { beginnings, patterns, end: typed.toLowerCase(), amounts }
 }
+
+/** `typed`: with the digits 0 to 9. Separators are a comma, a point or a space, or Arabic ones. */
+function amountsIn(typed: string): TypedAmount[] {
+  const text = typed.replaceAll('٫', ',').replaceAll('٬', '.')
+  if (!/^\d+(?:[.,’' ]\d+)*$/.test(text) || text.length > MAX_AMOUNT_CHARS) return []
+  const parts = text.split(/[.,’' ]/)
+  const isGrouped = parts.slice(1).every((part) => part.length === 3)
+  const [fraction = ''] = parts.slice(1).slice(-1)
+  const readings = [
+    ...(isGrouped ? [parts.join('')] : []),
+    ...(parts.length > 1 && fraction.length <= 3
+      ? [`${parts.slice(0, -1).join('')}.${fraction}`]
+      : []),
+  ]
+  return [...new Set(readings)].map((reading) =>
+    Object.fromEntries(
+      Object.entries(CURRENCY_OF).flatMap(([decimals, currency]) => {
+        const amount = toMinor(reading, currency)
+        return isAmount(amount) ? [[decimals, amount]] : []
+      }),
+    ),
+  )
+}
+
+/** 15 digits and their separators. */
+const MAX_AMOUNT_CHARS = 24
+/** One with so many decimals. */
+const CURRENCY_OF = { 0: 'JPY', 2: 'EUR', 3: 'KWD' } as const
 
 /** More would only take longer. */
 const MAX_WORDS = 8

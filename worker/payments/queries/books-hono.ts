@@ -7,7 +7,7 @@ import { bodyLimit, readJson } from '../../shared/body-limit-hono.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import { choice, readQuery } from '../../shared/query.ts'
-import { daysBetween, isZone, startOfDay } from '../domain/day.ts'
+import { dayOf, daysBetween, isZone, startOfDay } from '../domain/day.ts'
 import { CURRENCY, MAX_AMOUNT, majorText } from '../domain/money.ts'
 import { SETTLED_AS, SETTLED_TYPES, type Settled, settleRows } from '../domain/settlement.ts'
 import { BESIDE_SUMS } from '../domain/status.ts'
@@ -37,10 +37,18 @@ export const movementsQuery = z.object({
   before: time.describe('Booked earlier than this time.').exactOptional(),
   gateway,
   zone,
-  format: choice(['json', 'csv', 'jsonl']).default('json'),
+  format: choice(['json', 'csv', 'jsonl'])
+    .describe('`csv` has the `day` of each in the zone, too.')
+    .default('json'),
+  for: choice(['spreadsheet'])
+    .describe('Of `csv`: a spreadsheet opens it by a press, in any script.')
+    .exactOptional(),
+  decimal: choice(['.', ','])
+    .describe('Of a spreadsheet: with `,` a `;` stands between the columns.')
+    .default('.'),
 })
 
-type Asked = Omit<z.infer<typeof movementsQuery>, 'format'>
+type Asked = Omit<z.infer<typeof movementsQuery>, 'format' | 'for' | 'decimal'>
 
 export const movementDaysQuery = z.object({
   after: date.describe('The first day.'),
@@ -53,8 +61,9 @@ export const movementDaysQuery = z.object({
 const TABLE = {
   name: 'movements',
   columns: [
-    'id', 'kind', 'transactionId', 'reference', 'gateway', 'gatewayTransactionId', 'refundId',
-    'amount', 'amountMinor', 'currency', 'bookedAt', 'occurredAt', 'estimated', 'invalid',
+    'id', 'day', 'kind', 'transactionId', 'reference', 'gateway', 'gatewayTransactionId',
+    'refundId', 'amount', 'amountMinor', 'currency', 'bookedAt', 'occurredAt', 'estimated',
+    'invalid',
   ],
   numbers: ['amount', 'amountMinor'],
 } as const
@@ -63,13 +72,20 @@ const TABLE = {
 export function bookRoutes(queries: PaymentQueries): Hono {
   const app = new Hono()
   app.get('/', async (c) => {
-    const { format, ...asked } = readQuery(c.req.url, movementsQuery, WRONG)
+    const { format, for: whom, decimal, ...asked } = readQuery(c.req.url, movementsQuery, WRONG)
+    const isMarked = whom !== undefined
+    if (isMarked ? format !== 'csv' : decimal !== '.') {
+      throw new Problem('invalid_argument', 'for: is of format=csv, and decimal of for=spreadsheet')
+    }
+    const dayIn = daysIn(asked.zone)
+    const withDay = (row: Listed<Movement>) =>
+      'invalid' in row ? row : { ...row, day: dayIn(Date.parse(row.bookedAt)) }
     const range = bookedIn(asked)
     const pages = pagesOf((limit, cursor) => queries.movements(range, limit, cursor))
     const { body, headers } =
       format === 'json'
         ? await streamed('application/json', movementsJson(pages))
-        : await exported(format, TABLE, pages)
+        : await exported(format, TABLE, pages, withDay, { isMarked, decimal })
     return c.body(body, 200, headers)
   })
   app.get('/days', async (c) => {
@@ -89,6 +105,19 @@ export function bookRoutes(queries: PaymentQueries): Hono {
     return c.json({ days: [...summed].map(toDay) })
   })
   return app
+}
+
+/** Clocks change at a quarter of an hour. */
+const QUARTER_MS = 900_000
+
+/** The day of a time; of rows that follow each other, it is asked for once. */
+function daysIn(zone: string): (ms: number) => string {
+  let known = { quarter: Number.NaN, day: '' }
+  return (ms) => {
+    const quarter = Math.floor(ms / QUARTER_MS)
+    if (quarter !== known.quarter) known = { quarter, day: dayOf(ms, zone) }
+    return known.day
+  }
 }
 
 /** The end of the times that a date can have. */

@@ -26,23 +26,40 @@ export interface Table {
   numbers?: readonly string[]
 }
 
+/**
+ * As programs read CSV, or a spreadsheet that is opened by a press: that takes the encoding from a
+ * mark, and the separators from the decimal sign of its country.
+ */
+export interface CsvStyle {
+  isMarked: boolean
+  decimal: '.' | ','
+}
+
+const PLAIN: CsvStyle = { isMarked: false, decimal: '.' }
+const BYTE_ORDER_MARK = '\ufeff'
+
 /** Rejects as the first page does; if a later one fails, the text breaks off. */
 export async function exported<Row extends object>(
   format: 'csv' | 'jsonl',
   { name, columns, numbers = [] }: Table,
   pages: AsyncGenerator<readonly Row[]>,
   cellsOf: (row: Row) => object = (row) => row,
+  { isMarked, decimal }: CsvStyle = PLAIN,
 ): Promise<Exported> {
   const isCsv = format === 'csv'
+  const separator = decimal === ',' ? ';' : ','
   const csvLine = (row: Row) => {
     const values = { ...cellsOf(row) } as Record<string, unknown>
     const cells = columns.map((column) =>
-      numbers.includes(column) ? String(values[column] ?? '') : cell(values[column]),
+      numbers.includes(column)
+        ? String(values[column] ?? '').replace('.', decimal)
+        : cell(values[column]),
     )
-    return `${cells.join()}\r\n`
+    return `${cells.join(separator)}\r\n`
   }
   const lineOf = isCsv ? csvLine : (row: Row) => `${JSON.stringify(row)}\n`
-  const head = isCsv ? `${columns.join()}\r\n` : ''
+  const mark = isMarked ? BYTE_ORDER_MARK : ''
+  const head = isCsv ? `${mark}${columns.join(separator)}\r\n` : ''
   const { body, headers } = await streamed(isCsv ? 'text/csv' : 'application/jsonl', texts())
   async function* texts(): AsyncGenerator<string> {
     let before = head

@@ -27,6 +27,9 @@ const exportFormat = choice(['json', 'csv', 'jsonl'])
 export const transactionsQuery = z.object({
   status: choice(PAYMENT_STATUSES).exactOptional(),
   gateway,
+  needs: choice(['person'])
+    .describe('`person`: a person should look at it: it has an open alert about its money.')
+    .exactOptional(),
   reference: z.string().describe('The host application’s own name for it.').exactOptional(),
   q: z
     .string()
@@ -34,8 +37,9 @@ export const transactionsQuery = z.object({
     .describe(
       'From three letters or digits on any part of the reference, the description or a value of ' +
         'the metadata, or the end of an id; always the beginning of our id, of the gateway’s or ' +
-        'of the external reference. Each word is found by itself, in any order. Case, ' +
-        'separators, the script of digits and letters that keyboards exchange do not matter.',
+        'of the external reference. Each word is found by itself, in any order. Digits alone, ' +
+        'such as `20,00`, find the amount, too; from three letters or digits on, also the notes. ' +
+        'Case, separators, the script of digits and letters that keyboards exchange do not matter.',
     )
     .exactOptional(),
   amount: z

@@ -4,6 +4,7 @@
 
 import { encodeTime } from 'ulid'
 import { DAY_MS } from '../domain/check-times.ts'
+import { decimalsOf, OTHER_DECIMALS } from '../domain/money.ts'
 import { TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { type Search, searchOf } from '../domain/search.ts'
 import { listed, toTransaction } from '../domain/shown.ts'
@@ -16,6 +17,8 @@ export interface TransactionFilter {
   status?: PaymentStatus
   gateway?: string
   reference?: string
+  /** Only those with an open alert. */
+  needs?: 'person'
   /** What somebody has of it: `searchOf` says what that finds. */
   q?: string
   /** Minor units, of what was requested or of what was paid. */
@@ -65,7 +68,7 @@ function argsOf(
   const { after = 0, before = 0 } = times
   const at = (ms: number) => (by === 'created' ? idAt(ms) : ms)
   const given = { status, gateway, reference, amount, currency, cursor }
-  const { patterns = [], beginnings = [], end = '' } = search ?? {}
+  const { patterns = [], beginnings = [], end = '', amounts = [] } = search ?? {}
   return {
     ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
     limit,
@@ -74,6 +77,12 @@ function argsOf(
     made_before: idAt(before + DAY_MS),
     ...Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern])),
     ...Object.fromEntries(beginnings.map((text, n) => [`begin${n}`, text])),
+    ...Object.fromEntries(
+      amounts.flatMap((amount, n) =>
+        [0, 2, 3].map((decimals) => [`amount${n}_${decimals}`, amount[decimals] ?? null]),
+      ),
+    ),
+    last: LAST,
     end,
     end_first: [...end].reverse().slice(0, END_CHARS).join(''),
   }
@@ -85,7 +94,10 @@ const idAt = (ms: number): string => encodeTime(Math.min(Math.max(0, ms), 2 ** 4
 /** The length of the indexed ends. */
 const END_CHARS = 8
 
-/** Sorts after every other character, so that nothing needs to be escaped. */
+/**
+ * Sorts after every other character, so that nothing needs to be escaped. Not in the text of a
+ * query: its server takes 5,000 bytes by name, and the client counts characters.
+ */
 const LAST = '\u{10FFFF}'
 
 /**
@@ -93,7 +105,8 @@ const LAST = '\u{10FFFF}'
  * libSQL from using those of these columns.
  */
 function conditionsOf(filter: TransactionFilter, isFound: boolean): string {
-  const { status, gateway, reference, amount, currency, by = 'created', after, before } = filter
+  const { status, gateway, reference, needs, amount, currency, by = 'created' } = filter
+  const { after, before } = filter
   const money = (of: string) =>
     [
       ...(amount === undefined ? [] : [`+t.${of}amount = :amount`]),
@@ -108,6 +121,7 @@ function conditionsOf(filter: TransactionFilter, isFound: boolean): string {
     // Many rows have the same gateway. Its index would find all of them and sort them for one page.
     gateway !== undefined && `${reference === undefined ? '+' : free}t.gateway = :gateway`,
     reference !== undefined && `${free}t.reference = :reference`,
+    needs !== undefined && 't.alert IS NOT NULL',
     (amount ?? currency) !== undefined && `((${money('')}) OR (${money('paid_')}))`,
     after !== undefined && `${time} >= :after`,
     before !== undefined && `${time} < :before`,
@@ -182,6 +196,7 @@ function indexesOf(filter: TransactionFilter, isSearch: boolean): string[] {
     isSearch &&
       status !== 'Paid' &&
       rowids('status_not_paid', "t.status = :status AND t.status <> 'Paid'"),
+    filter.needs !== undefined && rowids('need', 't.alert IS NOT NULL'),
     isSearch && reference !== undefined && rowids('reference', 't.reference = :reference'),
     gateway !== undefined &&
       reference === undefined &&
@@ -222,7 +237,9 @@ function sqlOf(
   const newest = 'ORDER BY t.rowid DESC LIMIT :limit'
   const finds = findsOf(search)
   if (index !== undefined) {
-    const isFound = finds.map(({ where }) => `(${where})`).join(' OR ')
+    const isFound = [...finds, ...search.amounts.map((_, n) => ({ where: hasAmount(n) }))]
+      .map(({ where }) => `(${where})`)
+      .join(' OR ')
     return `SELECT t.rowid AS n, t.rowid AS newest
       FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid
       WHERE true ${among} ${conditions} AND (${isFound}) ${older('t.rowid')} ${newest}`
@@ -232,7 +249,13 @@ function sqlOf(
       WHERE ${where} ${conditions} ${older(order === 's.n' ? order : 't.rowid')}
       ${order === 's.n' ? boundsOf(filter) : ''} ORDER BY ${order} DESC LIMIT :limit)`,
   )
-  const found = parts.join(' UNION ')
+  const ofAmounts = search.amounts.map((_, n) => {
+    const among = (rest: string) => `${rest} ${conditions} ${older('t.rowid')} ${newest}`
+    return `SELECT f.rowid AS n FROM (${CURRENCIES}) c
+        CROSS JOIN payment_transactions f ON f.rowid IN (${among(requestedAs(n))})
+      UNION SELECT n FROM (${among(paidAs(n))})`
+  })
+  const found = [...parts, ...ofAmounts].join(' UNION ')
   return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t
     WHERE t.rowid IN (${found}) ${newest}`
 }
@@ -250,9 +273,9 @@ function findsOf({ patterns, beginnings, end }: Search): Find[] {
   const of = 'payment_transactions t'
   const ofGateways = `(${GATEWAYS}) g CROSS JOIN ${of} ON t.gateway = g.gateway`
   const isBegun = (name: string, n: number) =>
-    `t.${name} >= :begin${n} AND t.${name} < :begin${n} || '${LAST}'`
+    `t.${name} >= :begin${n} AND t.${name} < :begin${n} || :last`
   const isEnded = (name: string, its: string) =>
-    `t.${its} >= :end_first AND t.${its} < :end_first || '${LAST}'
+    `t.${its} >= :end_first AND t.${its} < :end_first || :last
       AND substr(lower(t.${name}), -length(:end)) = :end`
   const text: Find = {
     from: `payment_search s CROSS JOIN ${of} ON t.rowid = s.n`,
@@ -274,6 +297,27 @@ function findsOf({ patterns, beginnings, end }: Search): Find[] {
         ]),
   ]
 }
+
+/** The typed amount in minor units of this currency; NULL, which is no amount, if it has none. */
+const amountIn = (currency: string, n: number): string => {
+  const listOf = (decimals: number) =>
+    OTHER_DECIMALS.filter((each) => decimalsOf(each) === decimals).map((each) => `'${each}'`)
+  return `CASE WHEN ${currency} IN (${listOf(0)}) THEN :amount${n}_0
+    WHEN ${currency} IN (${listOf(3)}) THEN :amount${n}_3 ELSE :amount${n}_2 END`
+}
+
+const hasAmount = (n: number): string =>
+  `t.amount = ${amountIn('t.currency', n)} OR t.paid_amount = ${amountIn('t.paid_currency', n)}`
+
+/** Within a currency and an amount the index has the order of the rowids: a page is found soon. */
+const requestedAs = (n: number): string => `SELECT t.rowid FROM payment_transactions t
+  INDEXED BY payment_transactions_by_amount
+  WHERE t.currency = c.currency AND t.amount = ${amountIn('c.currency', n)}`
+
+const paidAs = (n: number): string => `SELECT t.rowid AS n FROM payment_transactions t
+  INDEXED BY payment_transactions_by_other_amount
+  WHERE (t.paid_amount <> t.amount OR t.paid_currency <> t.currency)
+    AND t.paid_amount = ${amountIn('t.paid_currency', n)}`
 
 /**
  * The texts of a span of time: rowids rise with the ids, unless a clock was set back. Until it has

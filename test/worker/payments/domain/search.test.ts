@@ -51,7 +51,11 @@ describe('what a payment is found by', () => {
 describe('what was typed', () => {
   it('finds any part from three letters or digits on, and less by its beginning', () => {
     expect(searchOf('10231')).toMatchObject({ patterns: ['*10231*'], end: '10231' })
-    expect(searchOf('1-0')).toEqual({ patterns: ['*\n10*'], beginnings: ['1-0'] })
+    expect(searchOf('1-0')).toEqual({
+      patterns: ['*\n10*'],
+      beginnings: ['1-0'],
+      amounts: [],
+    })
   })
 
   it.each([
@@ -68,13 +72,32 @@ describe('what was typed', () => {
     expect(searchOf(q)?.patterns).toEqual(patterns)
   })
 
+  it.each([
+    ['whole units', '٢٠', [{ 0: 20, 2: 2_000, 3: 20_000 }]],
+    ['with a decimal comma', '20,00', [{ 0: 20, 2: 2_000, 3: 20_000 }]],
+    ['with an Arabic one', '٢٠٫٥', [{ 2: 2_050, 3: 20_500 }]],
+    [
+      'in both ways, where its digits may be thousands',
+      '25,000',
+      [
+        { 0: 25_000, 2: 2_500_000, 3: 25_000_000 },
+        { 0: 25, 2: 2_500, 3: 25_000 },
+      ],
+    ],
+    ['with thousands and decimals', '1’234.50', [{ 2: 123_450, 3: 1_234_500 }]],
+    ['none, where it is a number with other signs', '1-0', []],
+    ['none of nothing', '0', [{}]],
+  ])('may be an amount: %s', (_what, q, amounts) => {
+    expect(searchOf(q)?.amounts).toEqual(amounts)
+  })
+
   it('is as it was typed for an id, and in one case', () => {
     expect(searchOf('01kA')?.beginnings).toEqual(['01kA', '01ka', '01KA'])
     expect(searchOf('٠١kA')?.beginnings).toEqual(['01kA', '01ka', '01KA'])
   })
 
   it('is no text where it has neither letters nor digits, and nothing where it is empty', () => {
-    expect(searchOf('*?[')).toEqual({ beginnings: ['*?['], patterns: [] })
+    expect(searchOf('*?[')).toEqual({ beginnings: ['*?['], patterns: [], amounts: [] })
     expect(searchOf(' \n ')).toBeUndefined()
   })
 })

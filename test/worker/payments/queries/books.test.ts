@@ -39,6 +39,45 @@ describe('movements', () => {
   })
 })
 
+describe('movements as CSV', () => {
+  const setup = setUpPayments()
+  const edge = processEdge({ payments: setup.payments })
+  const csvOf = async (query: string) => {
+    const Authorization = `Bearer ${await token({ scope: 'payments:read', repos: [] })}`
+    const answer = await edge.fetch(`/api/payments/movements?${query}`, {
+      headers: { Authorization },
+    })
+    // With its mark.
+    const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+    return [answer.status, utf8.decode(await answer.arrayBuffer())] as const
+  }
+
+  it('have the day of the zone, and for a spreadsheet a mark, its separators and its decimals', async () => {
+    const order = { gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' }
+    // Paid in another currency, which has decimals.
+    const { gatewayTransactionId = '' } = await setup.payments
+      .chargeOrFind({ ...order, description: 'A lamp' }, { correlationId: 'x', origin: '' })
+      .then(({ response }) => response)
+    await setup.webhook({ gatewayTransactionId, amount: 1_250, currency: 'USD' })
+    const [, plain] = await csvOf('format=csv&zone=America/Lima')
+    const head = 'id,day,kind,transactionId,reference,gateway,gatewayTransactionId,refundId,amount'
+    expect(plain).toMatch(new RegExp(`^${head},amountMinor,currency,`))
+    expect(plain).toMatch(/,"1969-12-31","paid",.*,12\.50,1250,"USD",/)
+    const [, sheet] = await csvOf('format=csv&for=spreadsheet&decimal=,')
+    expect(sheet).toMatch(/^\ufeffid;day;kind;/)
+    expect(sheet).toMatch(/;12,50;1250;"USD";/)
+    const [, english] = await csvOf('format=csv&for=spreadsheet')
+    expect(english).toMatch(/,12\.50,1250,"USD",/)
+    for (const wrong of [
+      'format=csv&decimal=,',
+      'for=spreadsheet',
+      'format=jsonl&for=spreadsheet',
+    ]) {
+      expect((await csvOf(wrong))[0], wrong).toBe(422)
+    }
+  })
+})
+
 describe('rows of a settlement', () => {
   const refunds = [{ id: 're_1', amount: 500, failed: DAY }]
   const { books } = shopWith([

@@ -82,6 +82,42 @@ describe.each(emptyDatabases())('payments %s', (_, make) => {
     expect(await find({ amount: 0 })).toEqual([])
   })
 
+  it('are found by an amount that is typed as people write it, in the currency’s own units', async () => {
+    const a = await w.charged({ request: { reference: 'a', amount: 2_000, currency: 'USD' } })
+    const b = await w.charged({ request: { reference: 'b', amount: 20 } })
+    const c = await w.charged({ request: { reference: 'c' } })
+    await w.webhook(c, { status: 'Paid', amount: 20 })
+    for (const q of ['20,00', '20.00', '٢٠', '20']) {
+      expect(await find({ q }), q).toEqual([c.id, b.id, a.id])
+    }
+    expect(await find({ q: '25.000' })).toEqual([c.id])
+    expect(await find({ q: '20,00', currency: 'USD' })).toEqual([a.id])
+    expect(await find({ q: '20,00', status: 'Paid' })).toEqual([c.id])
+    expect(await find({ q: '20,00' }, { limit: 2 })).toEqual([c.id, b.id])
+    expect(await find({ q: '20,00' }, { limit: 2, before: b.id })).toEqual([a.id])
+    expect(await find({ q: '2000' })).toEqual([])
+  })
+
+  it('are found by their notes, and by what needs a person', async () => {
+    const a = await w.charged({ request: { reference: 'a' } })
+    const b = await w.charged({ request: { reference: 'b' } })
+    const note = { id: w.id(), by: 'ada', now: T0 }
+    await w.ledger.writeNote({ ...note, transactionId: a.id, text: 'She called.\nراجعت' })
+    await w.ledger.writeNote({ ...note, transactionId: a.id, text: 'She called.\nراجعت' })
+    expect(await find({ q: 'called راجعت' })).toEqual([a.id])
+    expect((await w.story(a)).notes).toMatchObject([{ text: 'She called.\nراجعت', by: 'ada' }])
+    expect((await w.story(a)).audit).toMatchObject([{ action: 'note', about: note.id }])
+    expect(JSON.stringify((await w.story(a)).audit)).not.toContain('called')
+    const nobody = { ...note, id: w.id(), transactionId: 'nobody', text: 'x' }
+    expect(await w.ledger.writeNote(nobody)).toBeUndefined()
+
+    expect(await find({ needs: 'person' })).toEqual([])
+    await w.webhook(b, { status: 'Paid', amount: 20 })
+    expect(await find({ needs: 'person' })).toEqual([b.id])
+    expect(await find({ needs: 'person', q: 'books' })).toEqual([b.id])
+    expect(await find({ needs: 'person', gateway: 'fib' })).toEqual([])
+  })
+
   it('are found by when they were made, paid and last changed', async () => {
     const a = await w.reached('Paid', { request: { reference: 'a' } })
     const b = await w.charged({ request: { reference: 'b' } })
