@@ -33,6 +33,8 @@ const SUMS: Record<Sum['kind'], string> = {
   refunded: 'refunded',
   refund_failed: 'refunds that failed',
   chargebacks: 'chargebacks',
+  fees: 'fees',
+  paid_out: 'paid out',
 }
 
 export function comparisonText(comparison: Comparison): string {
@@ -47,7 +49,9 @@ export function comparisonText(comparison: Comparison): string {
     different.length > 0 ? `${tableOf([head, ...different.map(cellsOf)])}\n` : '',
     words.length > 0 ? `${words.map(wordText).join('')}\n` : '',
     `${classes.join(', ') || 'no row of money'} (${aroundText(comparison)})\n`,
-    sums.length > 0 ? `\n${tableOf([['', '', 'there', 'here'], ...sums.map(sumCells)])}` : '',
+    sums.length > 0
+      ? `\n${tableOf([['', '', 'there', 'here', 'difference'], ...sums.map(sumCells)])}`
+      : '',
   ]
   return parts.join('')
 }
@@ -101,7 +105,8 @@ const sumCells = ({ kind, currency, there, here }: Sum): string[] => [
   SUMS[kind],
   currency,
   majorText(there, currency),
-  majorText(here, currency),
+  here === undefined ? '' : majorText(here, currency),
+  here === undefined || here === there ? '' : majorText(there - here, currency),
 ]
 
 const text = (amount: number, currency: string) => `${majorText(amount, currency)} ${currency}`

@@ -6,8 +6,11 @@ import type { MovementDays, MovementSum } from '../../libraries/api/types.ts'
 import { problemText, request } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { Money } from '../payments/elements.tsx'
-import { linkTo, route } from '../router.ts'
-import { LOADING } from '../ui/format.ts'
+import { Find } from '../payments/find.tsx'
+import { linkTo, replace, route } from '../router.ts'
+import { Field } from '../ui/elements.tsx'
+import { isDay, LOADING } from '../ui/format.ts'
+import { Day, Files } from './day.tsx'
 import { dayAfter, isMonth, monthAfter, monthOf, monthSums, spanOf } from './months.ts'
 import { Reconcile } from './reconcile.tsx'
 
@@ -24,10 +27,14 @@ export function BooksView() {
 }
 
 function Books() {
-  const { month: asked } = route.value.query
-  const month = isMonth(asked) ? asked : monthOf(new Date().toISOString())
+  const { month: asked, from, to, day } = route.value.query
+  const month = isMonth(asked) ? asked : monthOf(from ?? day ?? new Date().toISOString())
+  const isOwn = isDay(from) && isDay(to)
+  const span = isOwn ? { after: from, before: dayAfter(to) } : spanOf(month)
+  const name = isOwn ? `${from} to ${to}` : month
   return (
     <div class="payments stack">
+      <Find />
       <header class="view-head row">
         <h1>Books</h1>
         <nav class="end row" aria-label="Months">
@@ -36,7 +43,14 @@ function Books() {
           <MonthLink month={monthAfter(month, 1)} />
         </nav>
       </header>
-      <Month key={month} month={month} />
+      {isDay(day) ? (
+        <Day key={day} day={day} zone={ZONE} />
+      ) : (
+        <>
+          <OwnSpan from={from ?? span.after} to={to ?? ''} />
+          <Days key={name} span={span} name={name} />
+        </>
+      )}
       <Reconcile zone={ZONE} />
     </div>
   )
@@ -46,11 +60,23 @@ const MonthLink = ({ month }: { month: string }) => (
   <a href={linkTo({ view: 'books', query: { month } })}>{month}</a>
 )
 
-function Month({ month }: { month: string }) {
+/** Any days, of 100 at most. */
+function OwnSpan({ from, to }: { from: string; to: string }) {
+  const show = (days: { from: string; to: string }) =>
+    replace({ ...route.peek(), view: 'books', query: days })
+  return (
+    <div class="filters row">
+      <Field label="From" type="date" value={from} onText={(text) => show({ from: text, to })} />
+      <Field label="To" type="date" value={to} onText={(text) => show({ from, to: text })} />
+    </div>
+  )
+}
+
+function Days({ span, name }: { span: { after: string; before: string }; name: string }) {
   const [shown, setShown] = useState<MovementDays | string>()
   useEffect(() => {
     const asking = new AbortController()
-    const query = new URLSearchParams({ ...spanOf(month), zone: ZONE })
+    const query = new URLSearchParams({ ...span, zone: ZONE })
     request<MovementDays>(`/api/payments/movements/days?${query}`, asking).then(
       setShown,
       (problem: unknown) => {
@@ -58,24 +84,29 @@ function Month({ month }: { month: string }) {
       },
     )
     return () => asking.abort()
-  }, [month])
+  }, [name])
   if (shown === undefined) return <p role="status">{LOADING}</p>
   if (typeof shown === 'string') return <p class="problem-line">{shown}</p>
   const { days } = shown
-  if (days.length === 0) return <p role="status">Nothing was paid or given back in {month}.</p>
-  const { after, before } = spanOf(month)
+  if (days.length === 0) return <p role="status">Nothing was paid or given back in {name}.</p>
   return (
     <section class="panel" aria-labelledby="month">
-      <h2 id="month">Sums of {month}</h2>
+      <h2 id="month">Sums of {name}</h2>
       <div class="table-scroll">
         <table class="books">
           <thead>
             <tr>
               <th scope="col">Day</th>
               <th scope="col">Gateway</th>
-              <th scope="col">Paid</th>
-              <th scope="col">Given back</th>
-              <th scope="col">Sum</th>
+              <th scope="col" class="number">
+                Paid
+              </th>
+              <th scope="col" class="number">
+                Given back
+              </th>
+              <th scope="col" class="number">
+                Sum
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -83,7 +114,7 @@ function Month({ month }: { month: string }) {
               sums.map((sum) => (
                 <SumRow
                   key={`${day} ${sum.gateway} ${sum.currency}`}
-                  label={<a href={csvOf(day, dayAfter(day))}>{day}</a>}
+                  label={<a href={linkTo({ view: 'books', query: { day } })}>{day}</a>}
                   sum={sum}
                 />
               )),
@@ -91,25 +122,19 @@ function Month({ month }: { month: string }) {
           </tbody>
           <tfoot>
             {monthSums(days).map((sum) => (
-              <SumRow
-                key={`${sum.gateway} ${sum.currency}`}
-                label={<a href={csvOf(after, before)}>{month}</a>}
-                sum={sum}
-              />
+              <SumRow key={`${sum.gateway} ${sum.currency}`} label={name} sum={sum} />
             ))}
           </tfoot>
         </table>
       </div>
       <p class="hint">
         Days begin at midnight in {ZONE}. A day is complete a minute after its end. Its link is its
-        movements, as CSV.
+        movements.
       </p>
+      <Files span={span} zone={ZONE} />
     </section>
   )
 }
-
-const csvOf = (after: string, before: string): string =>
-  `/api/payments/movements?${new URLSearchParams({ after, before, zone: ZONE, format: 'csv' })}`
 
 function SumRow({ label, sum }: { label: ComponentChildren; sum: MovementSum }) {
   const { gateway, currency, amountMinor, kinds } = sum
@@ -119,13 +144,13 @@ function SumRow({ label, sum }: { label: ComponentChildren; sum: MovementSum }) 
     <tr>
       <th scope="row">{label}</th>
       <td>{gateway}</td>
-      <td>
+      <td class="number">
         <Money amount={of('paid', 'late_paid')} currency={currency} />
       </td>
-      <td>
+      <td class="number">
         <Money amount={of('refunded', 'refund_failed')} currency={currency} />
       </td>
-      <td>
+      <td class="number">
         <Money amount={amountMinor} currency={currency} />
       </td>
     </tr>

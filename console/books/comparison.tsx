@@ -6,11 +6,13 @@ import {
   type Comparison,
   hasMoney,
   isDifference,
+  weightOf,
 } from '../../libraries/settlement/compare.ts'
+import type { Payout } from '../../libraries/settlement/payouts.ts'
 import type { Sum } from '../../libraries/settlement/sums.ts'
 import { may } from '../data/session.ts'
 import { Money } from '../payments/elements.tsx'
-import { sumText } from '../payments/format.ts'
+import { money } from '../payments/format.ts'
 import { post } from '../payments/requests.ts'
 import { linkTo } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -39,10 +41,12 @@ const SUMS: Record<Sum['kind'], string> = {
   refunded: 'Refunded',
   refund_failed: 'Refunds that failed',
   chargebacks: 'Chargebacks',
+  fees: 'Fees',
+  paid_out: 'Paid out',
 }
 
 export function Result({ comparison, again }: { comparison: Comparison; again: () => void }) {
-  const { rows, counts, days, words, sums } = comparison
+  const { rows, counts, days, words, sums, payouts } = comparison
   // A word is told once.
   const different = rows.filter((each) => isDifference(each) && each.class !== 'unknown_word')
   const differences = different.length + counts.unknown_word
@@ -75,6 +79,9 @@ export function Result({ comparison, again }: { comparison: Comparison; again: (
                 <th scope="col">Payment</th>
                 <th scope="col">There</th>
                 <th scope="col">Here</th>
+                <th scope="col" class="number">
+                  Adds
+                </th>
                 <th scope="col">
                   <span class="visually-hidden">What to do</span>
                 </th>
@@ -92,6 +99,7 @@ export function Result({ comparison, again }: { comparison: Comparison; again: (
         <p class="hint">The first {MAX_SHOWN}. signalbox payments reconcile prints all.</p>
       )}
       {sums.length > 0 && <Sums of={sums} />}
+      {payouts.length > 0 && <Payouts of={payouts} rows={rows} />}
     </div>
   )
 }
@@ -112,19 +120,33 @@ const Sums = ({ of }: { of: readonly Sum[] }) => (
       <thead>
         <tr>
           <th scope="col">Kind</th>
-          <th scope="col">There</th>
-          <th scope="col">Here</th>
+          <th scope="col" class="number">
+            There
+          </th>
+          <th scope="col" class="number">
+            Here
+          </th>
+          <th scope="col" class="number">
+            Difference
+          </th>
         </tr>
       </thead>
       <tbody>
         {of.map(({ kind, currency, there, here }) => (
           <tr key={`${kind} ${currency}`}>
             <th scope="row">{SUMS[kind]}</th>
-            <td>
+            <td class="number">
               <Money amount={there} currency={currency} />
             </td>
-            <td>
-              <Money amount={here} currency={currency} />
+            <td class="number">
+              {here !== undefined && <Money amount={here} currency={currency} />}
+            </td>
+            <td class="number">
+              {here !== undefined && there !== here && (
+                <strong class="mismatch">
+                  <Money amount={there - here} currency={currency} />
+                </strong>
+              )}
             </td>
           </tr>
         ))}
@@ -133,13 +155,42 @@ const Sums = ({ of }: { of: readonly Sum[] }) => (
   </div>
 )
 
-function Difference({ of, again }: { of: Compared; again: () => void }) {
+/** What each payout has, with its rows. */
+const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[] }) => (
+  <section class="stack" aria-labelledby="payouts">
+    <h3 id="payouts">Payouts</h3>
+    {of.map(({ id, currency, rows: size, gross, fees, net }) => (
+      <details key={`${id} ${currency}`}>
+        <summary>
+          {id}: <Money amount={net} currency={currency} /> paid out, of{' '}
+          <Money amount={gross} currency={currency} /> less fees of{' '}
+          <Money amount={-fees} currency={currency} />, {count(size, 'row')}
+        </summary>
+        <table class="books">
+          <tbody>
+            {rows
+              .filter(({ row }) => row?.payout === id)
+              .slice(0, MAX_SHOWN)
+              .map((each) => (
+                <Difference key={each.line} of={each} />
+              ))}
+          </tbody>
+        </table>
+      </details>
+    ))}
+  </section>
+)
+
+/** `again`: compares once more, after the gateway was asked. */
+function Difference({ of, again }: { of: Compared; again?: () => void }) {
   const { line, row, ours, movement, why, first } = of
   const id = ours?.transactionId ?? movement?.transactionId
   const named = row?.reference ?? row?.id ?? row?.ours ?? row?.refund
   const name = ours?.reference ?? movement?.reference ?? named
   const has = ours?.amount !== undefined && ours.currency !== undefined
-  const here = has ? `${sumText(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''
+  const here = has ? `${money(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''
+  const weight = weightOf(of)
+  const { currency } = row ?? movement ?? { currency: '' }
   const booked = movement && `${movement.amount} ${movement.currency}`
   return (
     <tr>
@@ -149,13 +200,14 @@ function Difference({ of, again }: { of: Compared; again: () => void }) {
         {id === undefined ? name : <a href={linkTo({ view: 'payments', id, query: {} })}>{name}</a>}
       </td>
       <td>
-        {row && `${row.type === 'refund' ? '−' : ''}${sumText(row.amount, row.currency)}`}
+        {row && `${row.type === 'refund' ? '−' : ''}${money(row.amount, row.currency)}`}
         {why}
         {first !== undefined && ` as line ${first}`}
       </td>
       <td>{booked ?? here}</td>
+      <td class="number">{weight !== 0 && <Money amount={weight} currency={currency} />}</td>
       <td>
-        {id !== undefined && may('payments:write') && (
+        {again && id !== undefined && may('payments:write') && (
           <ActionButton
             label={`Ask the gateway about ${name}`}
             act={() => post(`/transactions/${encodeURIComponent(id)}/check`).then(again)}

@@ -12,7 +12,7 @@ import type {
 import type { Books } from '../../libraries/settlement/books.ts'
 import { type Comparison, compare } from '../../libraries/settlement/compare.ts'
 import { type Reading, readSettlement } from '../../libraries/settlement/read-settlement.ts'
-import { columnsTyped, wordsTyped } from '../../libraries/settlement/typed.ts'
+import { columnsTyped, FORM, wordsTyped } from '../../libraries/settlement/typed.ts'
 import { problemText, request } from '../data/http.ts'
 import { post } from '../payments/requests.ts'
 import { Field, Form, Select, useOnce } from '../ui/elements.tsx'
@@ -61,9 +61,9 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
       const problem = 'It is larger than 20 MB: signalbox payments reconcile reads it.'
       return setState({ name: 'idle', problem })
     }
-    const map = columns.trim() === '' ? {} : columnsTyped(columns)
+    const map = columns.trim() === '' ? {} : columnsTyped(columns, FORM)
     if (typeof map === 'string') return setState({ name: 'idle', problem: map })
-    const taught = words.trim() === '' ? {} : wordsTyped(words)
+    const taught = words.trim() === '' ? {} : wordsTyped(words, FORM)
     if (typeof taught === 'string') return setState({ name: 'idle', problem: taught })
     const reading: Reading = {
       map,
@@ -72,7 +72,7 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
       ...((dates === 'dmy' || dates === 'mdy' || dates === 'ymd') && { dates }),
       ...(currency !== '' && { currency }),
     }
-    const read = readSettlement(new Uint8Array(await chosen.arrayBuffer()), reading)
+    const read = readSettlement(new Uint8Array(await chosen.arrayBuffer()), reading, FORM)
     if (!read.ok) return setState({ name: 'idle', problem: read.message })
     try {
       const comparison = await compare(read.settlement, booksOf(gateway, zone), zone)

@@ -49,6 +49,10 @@ export function timeOf(at: number, now: number): string {
   return isToday ? clock.format(at) : date.format(at)
 }
 
+/** `2026-11-29`, as a field for days has it. */
+export const isDay = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
+
 /** `14:03`. */
 export const minuteOf = (at: number): string => minute.format(at)
 

@@ -26,9 +26,17 @@ export type ColumnMap = Partial<Record<Field, string>>
 /** In place of a column: the file has none of it. */
 const NO_COLUMN = 'none'
 
+/**
+ * Columns that no map names. `method`: the way of paying, which some reports have for a type.
+ * `payout`: the gateway's id of what it paid out, where each row has it; `settled` and
+ * `settledCurrency`: what of the row is in that, `fee`: what the gateway kept of it.
+ */
+const FURTHER = ['method', 'payout', 'settled', 'settledCurrency', 'fee'] as const
+export type Column = Field | (typeof FURTHER)[number]
+
 export interface Columns {
-  /** The index of each column. `method`: the way of paying, which some reports have for a type. */
-  at: Partial<Record<Field | 'method', number>>
+  /** The index of each column. */
+  at: Partial<Record<Column, number>>
   /** Amounts and their currencies, the best first: a row may have only another pair. */
   money: readonly { amount: number; currency: number | undefined }[]
   /** Columns that may have what was given back, if no map names one. */
@@ -41,7 +49,7 @@ export interface Columns {
  * (docs.stripe.com/reports/report-types): what the payer paid comes before what was settled. Those
  * of Mollie are of its settlement report, in English and Dutch.
  */
-const NAMES: Readonly<Record<Field | 'method', readonly string[]>> = namesOf({
+const NAMES: Readonly<Record<Column, readonly string[]>> = namesOf({
   id: `gateway transaction id, transaction id, txn id, payment id, operation id, id,
     transaktions id, transaktionsnummer, id transaction, numéro de transaction, id transacción,
     id transazione, transactie id, transactienummer, id transakcji, işlem no, رقم العملية,
@@ -72,6 +80,11 @@ const NAMES: Readonly<Record<Field | 'method', readonly string[]>> = namesOf({
   method: `payment method, betaalmethode, zahlungsmethode, zahlungsart, méthode de paiement,
     mode de paiement, método de pago, metodo di pagamento, metoda płatności, ödeme yöntemi,
     طريقة الدفع`,
+  payout: `automatic_payout_id, payout id, settlement reference, settlement id,
+    uitbetalingsreferentie`,
+  settled: 'gross, settlement amount, uitbetalingsbedrag',
+  settledCurrency: 'settlement currency, uitbetalingsvaluta, currency',
+  fee: 'fee',
 })
 
 function namesOf<Name extends string>(lists: Record<Name, string>): Record<Name, string[]> {
@@ -97,7 +110,11 @@ const ABOUT = new RegExp(
 const MOST_TITLES = 30
 
 /** A sentence: what is missing, and what there is. */
-export function findColumns(lines: readonly Line[], map: ColumnMap): Columns | string {
+export function findColumns(
+  lines: readonly Line[],
+  map: ColumnMap,
+  nameIt: string,
+): Columns | string {
   const heads = lines.slice(0, MOST_TITLES).map(({ cells }) => placesIn(cells, map))
   const found = heads.findIndex((at) => isWhole(at, map))
   const at = heads[found]
@@ -112,12 +129,12 @@ export function findColumns(lines: readonly Line[], map: ColumnMap): Columns | s
     .filter((field) => heads[best]?.[field] === undefined)
     .map((field) => (map[field] === undefined ? field : `${field} (${map[field]})`))
   const what = lacking.length > 0 ? lacking.join(', ') : 'id, ours or reference'
-  return `There is no column of ${what}. Name it with --map, such as amount=…; there are: ${names}.`
+  return `There is no column of ${what}. Name it ${nameIt}, such as amount=…; there are: ${names}.`
 }
 
 /** How many columns are found: none, if one that is needed is missing. */
 export function columnsFound(lines: readonly Line[], map: ColumnMap): number {
-  const columns = findColumns(lines, map)
+  const columns = findColumns(lines, map, '')
   return typeof columns === 'string' ? 0 : sizeOf(columns.at)
 }
 
@@ -136,8 +153,8 @@ function isWhole(at: Columns['at'], map: ColumnMap): boolean {
 
 function placesIn(cells: readonly string[], map: ColumnMap): Columns['at'] {
   const folded = cells.map(fold)
-  const indexOf = (field: Field | 'method'): number => {
-    const own = field === 'method' ? undefined : map[field]
+  const indexOf = (field: Column): number => {
+    const own = isField(field) ? map[field] : undefined
     if (own === NO_COLUMN) return -1
     if (own !== undefined)
       return cells.indexOf(own) >= 0 ? cells.indexOf(own) : folded.indexOf(fold(own))
@@ -146,9 +163,15 @@ function placesIn(cells: readonly string[], map: ColumnMap): Columns['at'] {
     const known = NAMES[field].find((name) => folded.includes(name))
     return known === undefined ? -1 : folded.indexOf(known)
   }
-  const indexes = [...FIELDS, 'method' as const].map((field) => [field, indexOf(field)] as const)
-  return Object.fromEntries(indexes.filter(([, at]) => at >= 0))
+  const indexes = [...FIELDS, ...FURTHER].map((field) => [field, indexOf(field)] as const)
+  const at: Columns['at'] = Object.fromEntries(indexes.filter(([, at]) => at >= 0))
+  // Without the id of a payout, the others are columns like any.
+  if (at.payout === undefined)
+    for (const name of ['settled', 'settledCurrency'] as const) delete at[name]
+  return at
 }
+
+const isField = (name: Column): name is Field => FIELDS.some((field) => field === name)
 
 function moneyIn(cells: readonly string[], at: Columns['at'], map: ColumnMap): Columns['money'] {
   const { amount = -1, currency } = at

@@ -6,6 +6,7 @@ import { SETTLED_AS } from '../../worker/payments/domain/settlement.ts'
 import type { Movement } from '../api/types.ts'
 import { booked } from './booked.ts'
 import type { Books, SettledAnswer } from './books.ts'
+import type { Payout } from './payouts.ts'
 import type { SettledRow, Settlement } from './read-settlement.ts'
 import { type Pair, settleAll } from './settle.ts'
 import { type Sum, sumsOf } from './sums.ts'
@@ -43,6 +44,7 @@ export interface Comparison {
   unpaid: number
   chargebacks: number
   sums: Sum[]
+  payouts: Payout[]
 }
 
 /** `zone`: that of the file's days, an IANA name. */
@@ -83,11 +85,20 @@ export async function compare(
     skipped,
     unpaid,
     chargebacks: chargebacks.length,
-    sums: sumsOf(settled, chargebacks, found.here),
+    sums: sumsOf(settled, settlement, found.here),
+    payouts: settlement.kept.payouts,
   }
 }
 
 export const isDifference = (each: { class: Class }): boolean => each.class !== 'same'
+
+/** What it adds to the gateway's side less ours, minor units: all of them are the difference. */
+export function weightOf({ row, ours, movement }: Compared): number {
+  if (movement) return -movement.amountMinor
+  if (!row) return 0
+  const sign = row.type === 'refund' ? -1 : 1
+  return sign * (row.amount - (ours?.movementId === undefined ? 0 : (ours.amount ?? 0)))
+}
 
 /** Whether any row was compared, or only left out. Without, the file was read in a wrong way. */
 export const hasMoney = ({ rows, chargebacks }: Comparison): boolean =>

@@ -13,9 +13,11 @@ import {
 } from './amounts.ts'
 import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
+import { type Kept, keptIn } from './payouts.ts'
 import { isNothing, refundedColumn } from './refunded-column.ts'
 import { type Cells, classify, type MoneyType, type Row, type UnknownWord } from './rows.ts'
 import { brief, type Encoding, type Line, readTable } from './table.ts'
+import { OPTIONS, type Ways } from './typed.ts'
 import type { Words } from './words.ts'
 
 export interface Reading {
@@ -37,6 +39,8 @@ export interface SettledRow extends AskedRow {
   day?: string
   /** What was given back of this payment, minor units. */
   refunded?: number
+  /** The gateway's id of the payout that has it. */
+  payout?: string
 }
 
 export interface Settlement {
@@ -49,6 +53,8 @@ export interface Settlement {
   skipped: number
   /** Rows whose money did not come. */
   unpaid: number
+  /** What the gateway paid out, and kept. */
+  kept: Kept
   /** From the first row of a payment to the last, those that did not come too. */
   days?: { first: string; last: string }
 }
@@ -58,18 +64,22 @@ export type SettlementRead =
   /** It can be read in more than one way, or in none. */
   | { ok: false; needs: 'map' | 'decimal' | 'dates' | 'currency' | 'refunded'; message: string }
 
-export function readSettlement(bytes: Uint8Array, reading: Reading = {}): SettlementRead {
+export function readSettlement(
+  bytes: Uint8Array,
+  reading: Reading = {},
+  ways: Ways = OPTIONS,
+): SettlementRead {
   const { map = {}, words = {}, currency: own = '' } = reading
   const lines = readTable(bytes, reading, (beginning) => columnsFound(beginning, map))
-  const columns = findColumns(lines, map)
+  const columns = findColumns(lines, map, ways.columns)
   if (typeof columns === 'string') return { ok: false, needs: 'map', message: columns }
   if (columns.at.currency === undefined && own === '') {
     const message =
-      'There is no column of currency: name it with --map currency=…, or if all rows have the ' +
-      'same one, give that with --currency, such as IQD.'
+      `There is no column of currency: name it ${ways.map('currency=…')}, or if all rows have ` +
+      `the same one, give that ${ways.currency}, such as IQD.`
     return { ok: false, needs: 'currency', message }
   }
-  const refunded = refundedColumn(columns)
+  const refunded = refundedColumn(columns, ways)
   if (typeof refunded === 'string') return { ok: false, needs: 'refunded', message: refunded }
   const rows = columns.rows.map((line) => rowOf(line, columns, refunded, own))
   const classed = classify(rows, words)
@@ -79,19 +89,19 @@ export function readSettlement(bytes: Uint8Array, reading: Reading = {}): Settle
     .filter(({ currency: of }) => CURRENCY.test(of))
   const signs = reading.decimal === undefined ? decimalSignsOf(amounts) : undefined
   if (signs && 'twofold' in signs) {
-    return { ok: false, needs: 'decimal', message: bothWays(signs.twofold) }
+    return { ok: false, needs: 'decimal', message: bothWays(signs.twofold, ways) }
   }
   const texts = [...money, ...classed.unpaid].flatMap(({ cells: { date } }) => date ?? [])
   const dates = reading.dates ?? dateOrderOf(texts)
-  if (!dates) return { ok: false, needs: 'dates', message: eitherDay(texts) }
+  if (!dates) return { ok: false, needs: 'dates', message: eitherDay(texts, ways) }
   const signOf = (currency: string) => reading.decimal ?? signs?.of.get(currency) ?? '.'
   const how = { signOf, dates }
   const wrong = money.find(({ cells, currency }) => isNoAmount(cells.refunded, currency, how))
   if (wrong && refunded !== undefined) {
     const message =
       `The column ${refunded.name} has "${brief(wrong.cells.refunded ?? '')}" in line ` +
-      `${wrong.line}, which is no amount in ${brief(wrong.currency)}. If it has no amounts, give ` +
-      '--map refunded=none.'
+      `${wrong.line}, which is no amount in ${brief(wrong.currency)}. If it has no amounts, say ` +
+      `so ${ways.map('refunded=none')}.`
     return { ok: false, needs: 'refunded', message }
   }
   return { ok: true, settlement: settlementOf(classed, how) }
@@ -131,15 +141,15 @@ function rowOf(
 const amountsIn = ({ text, cells, currency }: Row): AmountText[] =>
   [text, cells.refunded ?? ''].filter(Boolean).map((each) => ({ text: each, currency }))
 
-function bothWays(amounts: readonly AmountText[]): string {
+function bothWays(amounts: readonly AmountText[], { decimal }: Ways): string {
   const isTwofold = (each: AmountText) => amountIn(each, '.') !== amountIn(each, ',')
   const { text } = amounts.find(isTwofold) ?? { text: '' }
-  return `Are there decimals in ${brief(text)}? Say it with --decimal , or --decimal .`
+  return `Are there decimals in ${brief(text)}? Say it ${decimal} .`
 }
 
-function eitherDay([text = '']: readonly string[]): string {
+function eitherDay([text = '']: readonly string[], { dates }: Ways): string {
   const [day, other] = [dayIn(text, 'dmy'), dayIn(text, 'mdy')]
-  return `Is ${brief(text)} ${day} or ${other}? Say it with --dates dmy or --dates mdy.`
+  return `Is ${brief(text)} ${day} or ${other}? Say it ${dates}.`
 }
 
 const isNoAmount = (text: string | undefined, currency: string, { signOf }: How): boolean =>
@@ -148,7 +158,7 @@ const isNoAmount = (text: string | undefined, currency: string, { signOf }: How)
   amountOf({ text, currency }, signOf(currency)) === undefined
 
 function settlementOf(
-  { money, chargebacks, unknown, unpaid, skipped }: ReturnType<typeof classify>,
+  { money, chargebacks, unknown, unpaid, own, skipped }: ReturnType<typeof classify>,
   how: How,
 ): Settlement {
   const settlement: Settlement = {
@@ -158,6 +168,7 @@ function settlementOf(
     chargebacks: [],
     skipped,
     unpaid: unpaid.length,
+    kept: keptIn({ money, chargebacks, own }, how.signOf),
   }
   for (const row of money) {
     const read = readRow(row, how)
@@ -226,5 +237,6 @@ function readRow(
     currency,
     ...(day !== undefined && { day }),
     ...(refunded > 0 && !isBack && { refunded }),
+    ...(cells.payout !== undefined && { payout: cells.payout }),
   }
 }

@@ -3,11 +3,20 @@
 
 import type { SettledRow } from '../../worker/payments/domain/settlement.ts'
 import type { AmountText } from './amounts.ts'
-import type { Field } from './columns.ts'
-import { isOwnMovement, isPaidState, type Kind, kindOf, taughtOf, type Words } from './words.ts'
+import type { Column } from './columns.ts'
+import {
+  isOwnMovement,
+  isPaidState,
+  type Kind,
+  kindOf,
+  type OwnKind,
+  ownKindOf,
+  taughtOf,
+  type Words,
+} from './words.ts'
 
 /** Undefined where the row has nothing there. */
-export type Cells = Partial<Record<Field | 'method', string>>
+export type Cells = Partial<Record<Column, string>>
 
 /** `text`, `currency`: of its amount. */
 export interface Row extends AmountText {
@@ -35,19 +44,31 @@ export interface Classed {
   unknown: UnknownWord[]
   /** Their money did not come. */
   unpaid: Row[]
+  /** Fees and payouts, which are left out of the comparison, with sums. */
+  own: (Row & { kind: OwnKind })[]
   skipped: number
 }
 
 export function classify(rows: readonly Row[], words: Words): Classed {
-  const classed: Classed = { money: [], chargebacks: [], unknown: [], unpaid: [], skipped: 0 }
+  const classed: Classed = {
+    money: [],
+    chargebacks: [],
+    unknown: [],
+    unpaid: [],
+    own: [],
+    skipped: 0,
+  }
   const read = readerOf(words)
   const failed: Row[] = []
   for (const row of rows) {
     const { type = '', status = '' } = row.cells
     const kind = type === '' ? read.method(row.cells.method) : read.type(type)
     const isPaid = status === '' ? true : read.state(status)
-    if (isTotal(row) || kind === 'none' || isPaid === 'none' || isCost(row)) classed.skipped++
-    else if (kind === null) {
+    if (isTotal(row) || kind === 'none' || isPaid === 'none' || isCost(row)) {
+      classed.skipped++
+      const own = isTotal(row) ? undefined : isCost(row) ? 'fee' : ownKindOf(type)
+      if (own) classed.own.push({ ...row, kind: own })
+    } else if (kind === null) {
       classed.unknown.push({ line: row.line, word: type, column: 'type', row })
     } else if (kind === 'chargeback') {
       classed.chargebacks.push({ ...row, isReturned: RETURNED.test(`${type} ${status}`) })

@@ -30,7 +30,7 @@ const nameOf = ({ ours, id, reference, refund }: SettledRow): string =>
 
 async function asked(rows: readonly SettledRow[], books: Settle): Promise<Pair[]> {
   const answers = await books.settle(
-    rows.map(({ line: _, day: _day, refunded: _refunded, ...row }) => row),
+    rows.map(({ line: _, day: _day, refunded: _refunded, payout: _payout, ...row }) => row),
   )
   return rows.map((row, n) => ({ row, ours: answers[n] ?? { as: 'not_ours' } }))
 }

@@ -220,6 +220,17 @@ export function kindOf(text: string, words: Words = {}): Kind | undefined {
   return has('sum') ? 'none' : undefined
 }
 
+/** What of a row that is left out is the gateway's: what it keeps, or has paid out. */
+export type OwnKind = 'fee' | 'payout'
+
+export function ownKindOf(text: string): OwnKind | undefined {
+  const parts = partsOf(text, SENSE_OF)
+  if (parts.includes('fee') || parts.includes('own')) return 'fee'
+  return parts.some((part) => part === 'payout' || part === 'out' || part === 'transfer')
+    ? 'payout'
+    : undefined
+}
+
 /** Whether the money of a row came. Undefined: it is in no list. */
 export function isPaidState(text: string): boolean | undefined {
   const parts = partsOf(text, STATE_OF)

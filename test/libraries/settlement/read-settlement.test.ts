@@ -9,6 +9,7 @@ import {
   readSettlement,
   type SettledRow,
 } from '../../../libraries/settlement/read-settlement.ts'
+import { FORM, OPTIONS, type Ways } from '../../../libraries/settlement/typed.ts'
 import { majorText } from '../../../worker/payments/domain/money.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -25,6 +26,29 @@ const first = (text: string | Uint8Array, reading: Reading = {}): Partial<Settle
   read(text, reading).rows[0] ?? {}
 
 const HEAD = 'Transaction ID,Order ID,Amount,Currency,Date'
+
+it('what cannot be told is asked for as the reader says it: by an option, or in a field', () => {
+  const asked = (text: string, ways: Ways) => {
+    const found = readSettlement(utf8(text), {}, ways)
+    return found.ok ? '' : found.message
+  }
+  const files = [
+    'Bank No,Net\n1,5\n',
+    'id,amount\n1,5\n',
+    `${HEAD}\nt-1,o,"25,000",USD,2026-11-27\n`,
+    `${HEAD}\nt-1,o,25.00,USD,03/04/2026\n`,
+  ]
+  expect(files.map((text) => asked(text, OPTIONS).match(/with .*?--[a-z]+/)?.[0])).toEqual([
+    'with --map',
+    'with --map',
+    'with --decimal',
+    'with --dates',
+  ])
+  for (const text of files) {
+    expect(asked(text, FORM)).toMatch(/under “(?:Columns|Decimals|Dates)”/)
+    expect(asked(text, FORM)).not.toContain('--')
+  }
+})
 
 describe('a settlement file', () => {
   it('is read with what is in each column', () => {
@@ -45,6 +69,7 @@ describe('a settlement file', () => {
       chargebacks: [],
       skipped: 0,
       unpaid: 0,
+      kept: { payouts: [], fees: new Map(), paidOut: new Map() },
       days: { first: '2026-11-27', last: '2026-11-27' },
     })
   })

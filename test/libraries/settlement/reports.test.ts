@@ -54,6 +54,18 @@ describe('a settlement of Mollie', () => {
           { kind: 'paid', currency: 'EUR', there: 15_750, here: 15_750 },
           { kind: 'refunded', currency: 'EUR', there: -2_000, here: -2_000 },
           { kind: 'chargebacks', currency: 'EUR', there: -5_000, here: 0 },
+          { kind: 'fees', currency: 'EUR', there: -282 },
+          { kind: 'paid_out', currency: 'EUR', there: 8_468 },
+        ],
+        payouts: [
+          {
+            id: '1234567.2611.01',
+            currency: 'EUR',
+            rows: 7,
+            gross: 8_750,
+            fees: -282,
+            net: 8_468,
+          },
         ],
       })
     },
@@ -158,6 +170,42 @@ describe('an itemized report of Stripe', () => {
       { kind: 'refunded', currency: 'EUR', there: -1_800, here: -1_800 },
       { kind: 'refund_failed', currency: 'EUR', there: 900, here: 900 },
       { kind: 'chargebacks', currency: 'EUR', there: 0, here: 0 },
+      // Made-up rows: one of each category that is left out.
+      { kind: 'fees', currency: 'EUR', there: expect.any(Number) },
+      { kind: 'paid_out', currency: 'EUR', there: expect.any(Number) },
+    ])
+  })
+
+  it('has by payout what came, less its fees, and what was paid out', async () => {
+    const head =
+      'automatic_payout_id,balance_transaction_id,created,reporting_category,currency,gross,fee,net,' +
+      'source_id,payment_metadata[external_reference_id]'
+    const rows = [
+      'po_1,txn_1,2026-11-26 10:00:00,charge,eur,20.00,0.55,19.45,ch_1,ext-cs_1',
+      'po_1,txn_2,2026-11-26 11:00:00,charge,eur,10.00,0.40,9.60,ch_2,ext-cs_2',
+      'po_2,txn_3,2026-11-27 10:00:00,refund,eur,-5.00,0.00,-5.00,re_1,ext-cs_1',
+      'po_2,txn_4,2026-11-27 11:00:00,charge,eur,30.00,0.70,29.30,ch_3,ext-cs_3',
+    ]
+    const shop = shopWith([
+      {
+        id: 'cs_1',
+        amount: 2_000,
+        day: '2026-11-26',
+        refunds: [{ id: 're_1', amount: 500, day: DAY }],
+      },
+      { id: 'cs_2', amount: 1_000, day: '2026-11-26' },
+      { id: 'cs_3', amount: 3_000, day: DAY },
+    ])
+    const { payouts, sums, rows: compared } = await shop.compared([head, ...rows].join('\n'))
+    expect(payouts).toEqual([
+      { id: 'po_1', currency: 'EUR', rows: 2, gross: 3_000, fees: -95, net: 2_905 },
+      { id: 'po_2', currency: 'EUR', rows: 2, gross: 2_500, fees: -70, net: 2_430 },
+    ])
+    const named = compared.flatMap(({ row }) => row?.payout ?? [])
+    expect(named.join(' ')).toBe('po_1 po_1 po_2 po_2')
+    expect(sums.slice(-2)).toEqual([
+      { kind: 'fees', currency: 'EUR', there: -165 },
+      { kind: 'paid_out', currency: 'EUR', there: 5_335 },
     ])
   })
 })

@@ -1,0 +1,119 @@
+// What moved on one day, a row each; and the movements of any span as files.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Movement } from '../../libraries/api/types.ts'
+import { NO_ANSWER } from '../data/http.ts'
+import { Money } from '../payments/elements.tsx'
+import { linkTo } from '../router.ts'
+import { LOADING, timeOf } from '../ui/format.ts'
+import { dayAfter } from './months.ts'
+
+/** So many are shown; a file has all. */
+const MOST_ROWS = 500
+
+export const KINDS: Readonly<Record<Movement['kind'], string>> = {
+  paid: 'Paid',
+  late_paid: 'Paid late',
+  refunded: 'Refunded',
+  refund_failed: 'Refund failed',
+  refused_paid: 'Paid, refused for its amount',
+  disputed: 'Disputed',
+  dispute_returned: 'Given back by the bank',
+}
+
+export function Day({ day, zone }: { day: string; zone: string }) {
+  const [shown, setShown] = useState<Movement[] | string>()
+  const span = { after: day, before: dayAfter(day) }
+  useEffect(() => {
+    const asking = new AbortController()
+    firstRows({ ...span, zone }, asking.signal).then(setShown, () => {
+      if (!asking.signal.aborted) setShown(NO_ANSWER)
+    })
+    return () => asking.abort()
+  }, [])
+  return (
+    <section class="panel stack" aria-labelledby="day">
+      <h2 id="day">What moved on {day}</h2>
+      {shown === undefined && <p role="status">{LOADING}</p>}
+      {typeof shown === 'string' && <p class="problem-line">{shown}</p>}
+      {typeof shown === 'object' && (
+        <>
+          {shown.length === 0 ? <p role="status">Nothing.</p> : <Rows of={shown} />}
+          {shown.length === MOST_ROWS && <p class="hint">The first {MOST_ROWS}; a file has all.</p>}
+        </>
+      )}
+      <Files span={span} zone={zone} />
+    </section>
+  )
+}
+
+const Rows = ({ of }: { of: readonly Movement[] }) => (
+  <div class="table-scroll">
+    <table class="books">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">What</th>
+          <th scope="col">Payment</th>
+          <th scope="col">Gateway</th>
+          <th scope="col" class="number">
+            Amount
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {of.map(({ id, bookedAt, kind, transactionId, reference, ...row }) => (
+          <tr key={id}>
+            <td>{timeOf(Date.parse(bookedAt), Date.parse(bookedAt))}</td>
+            <td>{KINDS[kind]}</td>
+            <th scope="row">
+              <a href={linkTo({ view: 'payments', id: transactionId, query: {} })} dir="auto">
+                {reference}
+              </a>
+            </th>
+            <td>{row.gateway}</td>
+            <td class="number">
+              <Money amount={row.amountMinor} currency={row.currency} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+interface FilesProps {
+  span: { after: string; before: string }
+  zone: string
+}
+
+export const Files = ({ span, zone }: FilesProps) => (
+  <p class="hint">
+    All of it <a href={pathOf({ ...span, zone, format: 'csv' })}>as CSV</a>, or for a
+    spreadsheet{' '}
+    <a href={pathOf({ ...span, zone, format: 'csv', for: 'spreadsheet' })}>with 12.50</a>,{' '}
+    <a href={pathOf({ ...span, zone, format: 'csv', for: 'spreadsheet', decimal: ',' })}>
+      with 12,50
+    </a>
+    .
+  </p>
+)
+
+const pathOf = (query: Record<string, string>): string =>
+  `/api/payments/movements?${new URLSearchParams(query)}`
+
+/** They come while they are read: of a long day, the rest is not. */
+async function firstRows(query: Record<string, string>, signal: AbortSignal): Promise<Movement[]> {
+  const response = await fetch(pathOf({ ...query, format: 'jsonl' }), { signal })
+  if (!response.ok || !response.body) throw new Error(`${response.status}`)
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const lines = () => text.split('\n').slice(0, -1)
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text += part.value
+    if (lines().length >= MOST_ROWS) break
+  }
+  void reader.cancel().catch(() => undefined)
+  const rows = lines().map((line) => JSON.parse(line) as Movement | { invalid: string })
+  return rows.filter((row): row is Movement => !('invalid' in row)).slice(0, MOST_ROWS)
+}
