@@ -24,7 +24,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
-      <header class="bar row">
+      <header class="bar row" data-view={route.value.view}>
         <Name />
         <nav aria-label="Views">
           {hasBoard.value && <ViewLink view="board">Board</ViewLink>}
@@ -55,6 +55,14 @@ function ViewLink({ view, children }: { view: View; children: string }) {
   )
 }
 
+/** Those of the page that is shown. */
+const KEYS_OF_PAYMENTS: readonly Fact[] = [
+  ['/', 'Search; ↓ leads to the first payment'],
+  ['↑ ↓', 'Move between payments'],
+  ['Enter', 'Open the payment; in the search, a single find'],
+  ['Esc', 'Close what is open'],
+  ['?', 'Show these keys'],
+]
 const SWITCH_KEY: Fact = ['b', 'Show the boards: type to find one, arrows and Enter choose it']
 const KEYS: readonly Fact[] = [
   ['/', 'Search; ↓ leads to the first card'],
@@ -68,6 +76,8 @@ const KEYS: readonly Fact[] = [
 function Shortcuts() {
   const [isOpen, setOpen] = useState(false)
   useKey('?', () => setOpen(true))
+  const { view } = route.value
+  const keys = view === 'payments' || view === 'books' ? KEYS_OF_PAYMENTS : KEYS
   return (
     <>
       <button
@@ -81,7 +91,7 @@ function Shortcuts() {
       </button>
       {isOpen && (
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
-          <Facts class="keys" of={canSwitch.value ? [SWITCH_KEY, ...KEYS] : KEYS} />
+          <Facts class="keys" of={canSwitch.value ? [SWITCH_KEY, ...keys] : keys} />
         </Dialog>
       )}
     </>

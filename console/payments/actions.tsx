@@ -1,13 +1,39 @@
 // Buttons that act at the edge (acknowledge an alert, redeliver an event, ask about a payment and
 // cancel it), with the result beside them.
 
+import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Alert, AlertKind } from '../../libraries/api/types.ts'
+import { request } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { ActionButton } from '../ui/action-button.tsx'
+import { now } from '../ui/time.tsx'
 import { ALERTS } from './attention.ts'
 import { useFeed } from './feed.ts'
 import { post } from './requests.ts'
+
+/** What was acknowledged here last: for a minute, that can be undone. */
+const acknowledged = signal<{ path: string; title: string; at: number } | undefined>(undefined)
+const UNDO_MS = 60_000
+
+export function Undo() {
+  const { refresh } = useFeed()
+  const { path, title, at } = acknowledged.value ?? { path: '', title: '', at: 0 }
+  if (now.value - at >= UNDO_MS) return null
+  const undo = async () => {
+    await request(path, { method: 'DELETE' })
+    acknowledged.value = undefined
+    refresh()
+  }
+  return (
+    <p class="row hint">
+      Acknowledged: {title}.
+      <ActionButton label={`Undo: ${title}`} act={undo}>
+        Undo
+      </ActionButton>
+    </p>
+  )
+}
 
 interface AcknowledgeProps {
   alert: Pick<Alert, 'id'> & { kind?: AlertKind }
@@ -19,6 +45,12 @@ export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
   const [typed, setTyped] = useState('')
   if (!may('payments:write')) return null
   const gatewayReference = typed.trim()
+  const path = `/alerts/${encodeURIComponent(id)}/acknowledge`
+  const acknowledge = async () => {
+    await post(path, gatewayReference === '' ? {} : { gatewayReference })
+    acknowledged.value = { path: `/api/payments${path}`, title, at: Date.now() }
+    refresh()
+  }
   return (
     <>
       {kind !== undefined && ALERTS[kind].hasReference && (
@@ -32,15 +64,7 @@ export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       )}
-      <ActionButton
-        label={`Acknowledge: ${title}`}
-        act={() =>
-          post(
-            `/alerts/${encodeURIComponent(id)}/acknowledge`,
-            gatewayReference === '' ? {} : { gatewayReference },
-          ).then(refresh)
-        }
-      >
+      <ActionButton label={`Acknowledge: ${title}`} act={acknowledge}>
         Acknowledge
       </ActionButton>
     </>

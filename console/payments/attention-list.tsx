@@ -1,19 +1,21 @@
-// The open issues at the top of the view; one line if there are none.
+// What needs somebody: the open issues, folded into one line, and those that are closed.
 
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
-import type { Alert, FailingEndpoints, Unreadable } from '../../libraries/api/types.ts'
-import { linkTo } from '../router.ts'
+import { useRef, useState } from 'preact/hooks'
+import type { Alert, AlertsPage, FailingEndpoints, Unreadable } from '../../libraries/api/types.ts'
+import { problemText, request } from '../data/http.ts'
+import { linkTo, route } from '../router.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { count, LOADING, quote } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { DatedAge, now, timeAt } from '../ui/time.tsx'
-import { Acknowledge, Redeliver, SendAll } from './actions.tsx'
+import { Acknowledge, Redeliver, SendAll, Undo } from './actions.tsx'
 import {
   AN_ENDPOINT,
   AN_EVENT,
   alertText,
+  countedText,
   type Parked,
   parkedLong,
   REFUSALS,
@@ -24,8 +26,8 @@ import {
 import { Money } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { STATUSES } from './format.ts'
-import { isUnreadable } from './story.ts'
-import { MAX_ROWS } from './transactions-read.ts'
+import { isReadable, isUnreadable } from './story.ts'
+import { filtersOf, isFiltering, MAX_ROWS } from './transactions-read.ts'
 
 export function AttentionList() {
   const feed = useFeed()
@@ -41,41 +43,132 @@ export function AttentionList() {
   const list = useRef<HTMLElement>(null)
   // An alert disappears when this or another user acknowledges it.
   useFocusFallback(list)
+  const [areAll, setAll] = useState(false)
   if (!alerts || !parked || !rates || !failing) return <p class="hint">{LOADING}</p>
   const broken = [...parked.values()].filter(isUnreadable)
   const refused = refusedOf(rates)
-  const total = alerts.size + broken.length + groups.length + refused.length + failing.length
+  const items = [
+    ...[...alerts.values()].map((alert) =>
+      isUnreadable(alert) ? (
+        <UnreadableItem key={alert.id} row={alert} title={UNREADABLE_ALERT}>
+          <Acknowledge alert={alert} title={UNREADABLE_ALERT} />
+        </UnreadableItem>
+      ) : (
+        <AlertItem key={alert.id} alert={alert} />
+      ),
+    ),
+    ...broken.map((event) => (
+      <UnreadableItem key={event.id} row={event} title="A webhook event cannot be read" />
+    )),
+    ...failing.map((one) => <FailingItem key={one.endpoint} failing={one} />),
+    ...refused.map((group) => (
+      <RefusedItem key={`${group.reason} ${group.gateway}`} group={group} />
+    )),
+    ...groups.map((group) => (
+      <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
+    )),
+  ]
+  const parts = [
+    countedText(alerts.values()),
+    broken.length > 0 && 'unreadable webhooks',
+    failing.length > 0 && 'an endpoint fails',
+    refused.length > 0 && 'refused webhooks',
+    groups.length > 0 && 'webhooks without a payment',
+  ]
+  const more = areAll ? 0 : items.length - FIRST
+  const { query } = route.value
   return (
     <section ref={list} class="attention stack" aria-labelledby="attention">
-      <h2 id="attention" tabIndex={-1} class={total === 0 ? 'visually-hidden' : undefined}>
-        Open issues
-        {total > 0 && <span class="count"> {total}</span>}
-      </h2>
-      {total === 0 && <p class="hint lamp go">No open issues.</p>}
-      <ul class="stack">
-        {[...alerts.values()].map((alert) =>
-          isUnreadable(alert) ? (
-            <UnreadableItem key={alert.id} row={alert} title={UNREADABLE_ALERT}>
-              <Acknowledge alert={alert} title={UNREADABLE_ALERT} />
-            </UnreadableItem>
-          ) : (
-            <AlertItem key={alert.id} alert={alert} />
-          ),
-        )}
-        {broken.map((event) => (
-          <UnreadableItem key={event.id} row={event} title="A webhook event cannot be read" />
-        ))}
-        {failing.map((one) => (
-          <FailingItem key={one.endpoint} failing={one} />
-        ))}
-        {refused.map((group) => (
-          <RefusedItem key={`${group.reason} ${group.gateway}`} group={group} />
-        ))}
-        {groups.map((group) => (
-          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
-        ))}
-      </ul>
+      {items.length === 0 ? (
+        <>
+          <h2 id="attention" tabIndex={-1} class="visually-hidden">
+            Needs you
+          </h2>
+          <p class="hint lamp go">No open issues.</p>
+        </>
+      ) : (
+        // Whoever searches wants what is found on the screen.
+        <details open={!isFiltering(filtersOf(query))}>
+          <summary>
+            <h2 id="attention" tabIndex={-1}>
+              Needs you <span class="count">{items.length}</span>
+            </h2>{' '}
+            {parts.filter(Boolean).join(', ')}
+          </summary>
+          <ul class="stack">{more > 0 ? items.slice(0, FIRST) : items}</ul>
+          {more > 0 && (
+            <button type="button" class="quiet small" onClick={() => setAll(true)}>
+              {more} more
+            </button>
+          )}
+        </details>
+      )}
+      <Undo />
+      <ClosedIssues />
     </section>
+  )
+}
+
+/** So many are read; more are a list to work through. */
+const FIRST = 5
+
+/** Read when it is opened: few look at them. */
+function ClosedIssues() {
+  const [closed, setClosed] = useState<Alert[] | string>()
+  const read = () =>
+    request<AlertsPage>(`/api/payments/alerts?all=true&limit=${MAX_ROWS}`).then(
+      ({ alerts }) => setClosed(alerts.filter(isReadable).filter(isClosed)),
+      (problem: unknown) => setClosed(problemText(problem)),
+    )
+  return (
+    <details onToggle={({ currentTarget }) => currentTarget.open && void read()}>
+      <summary>Closed issues</summary>
+      {typeof closed === 'string' && <p class="problem-line">{closed}</p>}
+      {typeof closed === 'object' && (
+        <ul class="closed-issues">
+          {closed.length === 0 && <li class="hint">None yet.</li>}
+          {closed.map((alert) => (
+            <li key={alert.id} class="row">
+              {alertText(alert, now.peek()).title} <PaymentLink alert={alert} />
+              <AcknowledgedBy alert={alert} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
+  )
+}
+
+const isClosed = ({ acknowledgedAt }: Alert): boolean => acknowledgedAt !== undefined
+
+/** Who has seen it, and when. */
+export const AcknowledgedBy = ({ alert }: { alert: Alert }) => (
+  <span class="hint">
+    {CLOSED[alert.acknowledgedBy ?? ''] ?? `Acknowledged by ${alert.acknowledgedBy}`},{' '}
+    {timeAt(alert.acknowledgedAt ?? '')}
+    {alert.gatewayReference !== undefined && ` · ${alert.gatewayReference}`}
+  </span>
+)
+
+/** What settled it, where no person did. */
+const CLOSED: Readonly<Record<string, string>> = {
+  refund: 'Settled by its refund',
+  gateway: 'Settled at the gateway',
+  capture: 'Settled: the whole was captured',
+  delivery: 'Settled by a delivery',
+}
+
+function PaymentLink({ alert: { transactionId, detail } }: { alert: Alert }) {
+  const { reference } = detail
+  if (!transactionId) return null
+  return (
+    <a
+      href={linkTo({ view: 'payments', id: transactionId })}
+      dir="auto"
+      aria-label={reference === undefined ? 'Details' : `Details of ${reference}`}
+    >
+      {reference ?? 'Details'}
+    </a>
   )
 }
 
@@ -100,23 +193,34 @@ function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableIte
   )
 }
 
-function AlertItem({ alert }: { alert: Alert }) {
+/** The open issues of one payment, below its head. */
+export function NeedsYou({ alerts }: { alerts: readonly Alert[] }) {
+  const list = useRef<HTMLElement>(null)
+  useFocusFallback(list)
+  return (
+    <section ref={list} class="attention" aria-labelledby="attention">
+      <h2 id="attention" tabIndex={-1} class="visually-hidden">
+        Needs you
+      </h2>
+      <ul class="stack">
+        {alerts.map((alert) => (
+          <AlertItem key={alert.id} alert={alert} isHere />
+        ))}
+      </ul>
+      <Undo />
+    </section>
+  )
+}
+
+/** `isHere`: on the page of its payment. */
+function AlertItem({ alert, isHere = false }: { alert: Alert; isHere?: boolean }) {
   const { title, todo } = alertText(alert, now.peek())
-  const { transactionId, createdAt, detail } = alert
-  const { amount, currency, reference, deliveryId, type, endpoint } = detail
+  const { createdAt, detail } = alert
+  const { amount, currency, deliveryId, type, endpoint } = detail
   return (
     <li class="alert panel stop" data-item tabIndex={-1}>
       <h3>
-        {title}{' '}
-        {transactionId && (
-          <a
-            href={linkTo({ view: 'payments', id: transactionId })}
-            dir="auto"
-            aria-label={reference === undefined ? 'Details' : `Details of ${reference}`}
-          >
-            {reference ?? 'Details'}
-          </a>
-        )}
+        {title} {!isHere && <PaymentLink alert={alert} />}
       </h3>
       <div class="alert-money row">
         {amount !== undefined && currency !== undefined && (

@@ -34,6 +34,8 @@ export const TRIED_FOR = 'for a day'
 
 interface AlertTexts {
   title: string
+  /** In a line that counts them: `3 late, 1 twice`. */
+  short: string
   /** A person may pay money back by hand: the reference of that can be entered and is kept. */
   hasReference: boolean
   sentence(facts: AlertFacts): string
@@ -43,6 +45,7 @@ interface AlertTexts {
 export const ALERTS = {
   late_payment: {
     title: 'Late payment',
+    short: 'late',
     hasReference: true,
     sentence: ({ amount }) =>
       `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
@@ -52,6 +55,7 @@ export const ALERTS = {
   },
   double_payment: {
     title: 'An order was paid twice',
+    short: 'twice',
     hasReference: true,
     sentence: ({ amount, otherGateway }) =>
       `${amount} was paid for an order that has another payment at ${otherGateway}.`,
@@ -59,6 +63,7 @@ export const ALERTS = {
   },
   id_mismatch: {
     title: 'The ids of an event contradict',
+    short: 'contradicting',
     hasReference: false,
     sentence: ({ amount }) =>
       `An event over ${amount} names this payment, and another one by a second id.`,
@@ -68,12 +73,14 @@ export const ALERTS = {
   },
   amount_mismatch: {
     title: 'A different amount was paid',
+    short: 'other amount',
     hasReference: true,
     sentence: ({ amount, expected }) => `${amount} was paid instead of ${expected}.`,
     todo: 'Compare it with the order. Then collect the rest, or refund the payment.',
   },
   refund_mismatch: {
     title: 'A different amount was refunded',
+    short: 'other refund',
     hasReference: false,
     sentence: ({ amount, expected }) =>
       `The gateway reports a refund of ${amount} instead of ${expected}.`,
@@ -81,18 +88,21 @@ export const ALERTS = {
   },
   refund_failed: {
     title: 'A refund failed',
+    short: 'refund failed',
     hasReference: true,
     sentence: ({ amount, refund }) => `The gateway could not refund ${amount}${refund}.`,
     todo: 'Refund the amount again, or by hand.',
   },
   dispute: {
     title: 'A payment is disputed',
+    short: 'disputed',
     hasReference: true,
     sentence: ({ amount }) => `The payer’s bank asks for ${amount} back.`,
     todo: 'Answer the dispute at the gateway, before its deadline there.',
   },
   inquiry: {
     title: 'A payment is asked about',
+    short: 'asked about',
     hasReference: true,
     sentence: ({ amount }) =>
       `The payer’s bank asks about ${amount}. It has taken no money back yet.`,
@@ -100,12 +110,14 @@ export const ALERTS = {
   },
   dispute_ended: {
     title: 'A dispute has ended',
+    short: 'dispute ended',
     hasReference: true,
     sentence: ({ amount, outcome }) => `That about ${amount} has ended: ${outcome}.`,
     todo: 'Nothing is left to answer.',
   },
   unsettled: {
     title: 'A payment has no final status',
+    short: 'open too long',
     hasReference: false,
     sentence: ({ amount, since, reported }) =>
       `${amount} has been open since ${since}. The gateway last reported ${reported}.`,
@@ -113,6 +125,7 @@ export const ALERTS = {
   },
   refund_unsettled: {
     title: 'A refund has no final status',
+    short: 'refund open',
     hasReference: false,
     sentence: ({ amount, refund, since, reported }) =>
       `A refund of ${amount}${refund} has been open since ${since}. ` +
@@ -121,6 +134,7 @@ export const ALERTS = {
   },
   unreadable: {
     title: 'A payment or its webhooks cannot be read',
+    short: 'unreadable',
     hasReference: false,
     sentence: () => 'Its status may be out of date.',
     todo:
@@ -129,6 +143,7 @@ export const ALERTS = {
   },
   endpoint_gone: {
     title: 'The endpoint wants no more events',
+    short: 'endpoint gone',
     hasReference: false,
     sentence: ({ event, endpoint }) => `${endpoint} does not accept ${event}.`,
     todo:
@@ -137,12 +152,14 @@ export const ALERTS = {
   },
   listener_dead: {
     title: 'A listener failed',
+    short: 'listener failed',
     hasReference: false,
     sentence: ({ event }) => `The listeners have failed to process ${event} ${TRIED_FOR}.`,
     todo: 'Fix the listener, and do its work for this order by hand.',
   },
   delivery_dead: {
     title: 'An event was not delivered',
+    short: 'not delivered',
     hasReference: false,
     sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} ${TRIED_FOR}.`,
     todo: 'Fix the endpoint, then send the event again.',
@@ -165,6 +182,17 @@ export function alertText({ kind, detail }: Alert, now: number) {
     error: typeof error === 'string' ? error : error?.message,
     todo,
   }
+}
+
+/** `3 late, 1 twice, 2 disputed`: the most urgent first. */
+export function countedText(alerts: Iterable<Alert | Unreadable>): string {
+  const counts = new Map<keyof typeof ALERTS, number>()
+  for (const alert of alerts) {
+    const texts = isUnreadable(alert) ? 'unreadable' : textsOf(alert.kind, alert.detail)
+    counts.set(texts, (counts.get(texts) ?? 0) + 1)
+  }
+  const names = (Object.keys(ALERTS) as (keyof typeof ALERTS)[]).filter((name) => counts.has(name))
+  return names.map((name) => `${counts.get(name)} ${ALERTS[name].short}`).join(', ')
 }
 
 /** A mismatch of a refund has texts of its own, and a dispute those of its state. */

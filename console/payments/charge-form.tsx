@@ -11,7 +11,7 @@ import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
 import { isWeb } from '../ui/format.ts'
 import { StatusBadge } from './elements.tsx'
 import { type Feed, useFeed } from './feed.ts'
-import { amountProblem, exampleAmount, sumText } from './format.ts'
+import { amountProblem, exampleAmount, money } from './format.ts'
 import {
   currenciesOf,
   failureText,
@@ -86,7 +86,7 @@ function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
     try {
       const response = await charge(request)
       refresh()
-      const sum = sumText(request.amount, request.currency)
+      const sum = money(request.amount, request.currency)
       setState(leave(response) ? { name: 'leaving' } : { name: 'charged', response, sum })
     } catch (problem) {
       if (isRefusal(problem)) reference.current = newReference()

@@ -6,7 +6,7 @@ import { Copyable } from '../ui/copyable.tsx'
 import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
 import { useFeed } from './feed.ts'
-import { moneyParts, STATUSES } from './format.ts'
+import { moneyParts, STATUSES, standingOf } from './format.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   const parts = moneyParts(amount, currency)
@@ -28,6 +28,12 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 export const StatusBadge = ({ status }: { status: PaymentStatus }) => (
   <span class={`badge ${status}`}>{STATUSES[status]}</span>
 )
+
+/** Of a payment as a whole. */
+export function StandingBadge({ of }: { of: Transaction }) {
+  const { text, tone } = standingOf(of)
+  return <span class={`badge ${tone}`}>{text}</span>
+}
 
 /** Why a gateway did not do what it should, with the code from the manual of the gateway. */
 export function GatewayError({ error }: { error: PaymentError }) {

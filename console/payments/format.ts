@@ -1,6 +1,6 @@
 // Amounts and statuses as people read and type them, with the factors of the edge. Pure.
 
-import type { PaymentStatus } from '../../libraries/api/types.ts'
+import type { PaymentStatus, Transaction } from '../../libraries/api/types.ts'
 import {
   decimalsOf,
   fromMinor,
@@ -19,6 +19,24 @@ export const STATUSES: Readonly<Record<PaymentStatus, string>> = {
   Failed: 'Failed',
   Cancelled: 'Cancelled',
   Expired: 'Expired',
+}
+
+/** Ends without money. */
+const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
+
+/**
+ * How a payment stands, and the class that colours it. The status alone hides money that came after
+ * the end, and a refund that failed.
+ */
+export function standingOf({ status, paid, refundedAmount }: Transaction) {
+  if (paid && UNPAID_ENDS.includes(status)) {
+    return refundedAmount < paid.amount
+      ? { text: 'Paid late', tone: 'late_payment' }
+      : { text: 'Paid late, refunded', tone: 'Refunded' }
+  }
+  const isRefund = status === 'Refunded' || status === 'PartiallyRefunded'
+  if (isRefund && refundedAmount === 0) return { text: 'Refund failed', tone: 'failed' }
+  return { text: STATUSES[status], tone: status }
 }
 
 const formats = new Map<string, Intl.NumberFormat>()
@@ -52,14 +70,6 @@ export const money = (amount: number, currency: string): string =>
   moneyParts(amount, currency)
     .map(({ text }) => text)
     .join('')
-
-/** `5.50 USD`, as it is typed: for the last look before money moves. */
-export function sumText(amount: number, currency: string): string {
-  const number = moneyParts(amount, currency)
-    .filter(({ isCurrency, text }) => !isCurrency && text.trim() !== '')
-    .map(({ text }) => text)
-  return `${number.join('')} ${currency}`
-}
 
 /** The text for an input field: `12.50`. */
 export const amountText = (amount: number, currency: string): string =>

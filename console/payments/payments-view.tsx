@@ -13,6 +13,7 @@ import { AttentionList } from './attention-list.tsx'
 import { TestCharge, useReturnFromPayment } from './charge-form.tsx'
 import { FreshnessLamp } from './elements.tsx'
 import { type Feed, FeedContext, openFeed, useFeed } from './feed.ts'
+import { Find } from './find.tsx'
 import { StoryView } from './story-view.tsx'
 import { TransactionTable } from './transaction-table.tsx'
 import { WebhookPlot } from './webhook-plot.tsx'
@@ -41,6 +42,7 @@ function Payments() {
   return (
     <FeedContext.Provider value={feed}>
       <div class="payments stack">
+        <Find />
         {shown.id === undefined ? <Overview left={left.current} /> : <StoryView key={shown.id} />}
       </div>
     </FeedContext.Provider>
@@ -72,11 +74,11 @@ function Overview({ left }: { left: string | undefined }) {
       <AttentionList />
       {isLaidOut(feed) && (
         <>
+          <TransactionTable />
           <div class="pair">
             <GatewayList />
             <WebhookPlot />
           </div>
-          <TransactionTable />
           <p class="hint">
             <a href="/api/payments/audit?format=csv">Who did what, as CSV</a>
           </p>

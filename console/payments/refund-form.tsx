@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Paid, RefundRequest, RefundResult, Transaction } from '../../libraries/api/types.ts'
 import { SessionEnd } from '../frame/session-end.tsx'
 import { Dialog, Field, Form, useOnce } from '../ui/elements.tsx'
-import { amountProblem, amountText, parseAmount, sumText } from './format.ts'
+import { amountProblem, amountText, money, parseAmount } from './format.ts'
 import { failureText, keyedPost } from './requests.ts'
 
 interface RefundFormProps {
@@ -47,7 +47,7 @@ function Steps({ transaction, left, isWhole, onDone }: RefundFormProps) {
   const [confirmed, setConfirmed] = useState<RefundRequest>()
   const [problem, setProblem] = useState<string>()
   const refund = useMemo(() => keyedPost<RefundResult>('/refunds', () => crypto.randomUUID()), [])
-  const most = sumText(left.amount, currency)
+  const most = money(left.amount, currency)
 
   const next = () => {
     const minor = parseAmount(amount, currency)
@@ -64,7 +64,7 @@ function Steps({ transaction, left, isWhole, onDone }: RefundFormProps) {
   if (confirmed) {
     return (
       <Confirm
-        amount={isWhole ? most : sumText(confirmed.amount, currency)}
+        amount={isWhole ? most : money(confirmed.amount, currency)}
         gateway={gateway}
         problem={problem}
         onBack={() => {

@@ -1,27 +1,33 @@
 // The story of one payment: its status, its timeline and its facts.
 
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type {
+  Alert,
   Gateway,
   PaymentEvents,
   PaymentResponse,
   Transaction,
+  TransactionsPage,
 } from '../../libraries/api/types.ts'
+import { request } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { go, linkTo, route } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
-import { now, Time } from '../ui/time.tsx'
+import { DatedAge, now, Time } from '../ui/time.tsx'
 import { AskGateway, Cancel } from './actions.tsx'
-import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from './elements.tsx'
+import { NeedsYou } from './attention-list.tsx'
+import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StandingBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { STATUSES } from './format.ts'
+import { customerOf } from './found.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
-import { refundable, type Story, timeline } from './story.ts'
+import { isReadable, refundable, type Story, timeline } from './story.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
+import { pathOf } from './transactions-read.ts'
 
 export function StoryView() {
   const shown = useFeed().story.value
@@ -59,15 +65,73 @@ export function StoryView() {
           />
         )}
       </div>
+      {story && transaction && story.check.nextAt && (
+        <Waiting story={story} transaction={transaction} />
+      )}
+      {transaction && <Whose transaction={transaction} />}
+      {story && <NeedsYou alerts={story.alerts.filter(isOpen)} />}
       {isUnknown && <p>It may be in another database, or the link is incomplete.</p>}
       {story?.invalid !== undefined && <p class="problem-line">{story.invalid}</p>}
       {story?.isStranded && transaction && (
         <Stranded key={transaction.id} story={story} transaction={transaction} />
       )}
+      {transaction && <SameOrder transaction={transaction} />}
       {story && <StoryBody story={story} />}
     </article>
   )
 }
+
+/** The way to all payments of its customer. */
+function Whose({ transaction }: { transaction: Transaction }) {
+  const customer = customerOf(transaction)
+  if (customer === undefined) return null
+  return (
+    <p class="whose">
+      <a href={linkTo({ view: 'payments', query: { q: customer } })}>
+        <bdi>{customer}</bdi>
+      </a>{' '}
+      <span class="hint">all payments of this name</span>
+    </p>
+  )
+}
+
+/** Further payments of its order. */
+function SameOrder({ transaction }: { transaction: Transaction }) {
+  const { id, reference, updatedAt } = transaction
+  const [others, setOthers] = useState<Transaction[]>([])
+  useEffect(() => {
+    const asking = new AbortController()
+    request<TransactionsPage>(pathOf({ reference }, MOST_OTHERS), asking).then(
+      ({ transactions }) => setOthers(transactions.filter(isReadable)),
+      // The lamp says that the edge does not answer.
+      () => undefined,
+    )
+    return () => asking.abort()
+  }, [reference, updatedAt])
+  const shown = others.filter((other) => other.id !== id)
+  if (shown.length === 0) return null
+  return (
+    <section class="same-order panel" aria-labelledby="same-order">
+      <h2 id="same-order">Other payments of this order</h2>
+      <ul>
+        {shown.map((other) => (
+          <li key={other.id} class="row">
+            <StandingBadge of={other} />
+            <Money amount={other.amount} currency={other.currency} />
+            <a href={linkTo({ view: 'payments', id: other.id })}>{other.gateway}</a>
+            <span class="hint">
+              <DatedAge at={other.createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const MOST_OTHERS = 20
+
+const isOpen = ({ acknowledgedAt }: Alert): boolean => acknowledgedAt === undefined
 
 interface StoryProps {
   story: Story
@@ -89,7 +153,7 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
         <Money amount={amount} currency={currency} />
       </span>
       <span role="status">
-        <StatusBadge key={status} status={status} />
+        <StandingBadge key={status} of={transaction} />
       </span>
       {paid && isOtherAmount(transaction) && (
         <span class="hint mismatch">
@@ -121,6 +185,32 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
         />
       )}
     </div>
+  )
+}
+
+/** Of an open payment: what its gateway said, and how long it can be paid. */
+function Waiting({ story: { check }, transaction }: StoryProps) {
+  const { expiresAt } = transaction
+  const { lastAt, lastStatus, nextAt } = check
+  return (
+    <p class="hint">
+      {lastAt && lastStatus && (
+        <>
+          {transaction.gateway} said {CHECKED[lastStatus]} at <Time at={lastAt} />
+          {nextAt && (
+            <>
+              ; it is asked again at <Time at={nextAt} />
+            </>
+          )}
+          .{' '}
+        </>
+      )}
+      {expiresAt && (
+        <>
+          Can be paid until <Time at={expiresAt} />.
+        </>
+      )}
+    </p>
   )
 }
 
@@ -192,28 +282,19 @@ function StoryBody({ story }: { story: Story }) {
           ))}
         </ol>
       </section>
-      {story.transaction && <PaymentFacts transaction={story.transaction} check={story.check} />}
+      {story.transaction && <PaymentFacts transaction={story.transaction} />}
     </div>
-  )
-}
-
-function LastCheck({ check: { lastAt = '', lastStatus } }: Pick<Story, 'check'>) {
-  return (
-    <>
-      <Time at={lastAt} />
-      {lastStatus && `: ${CHECKED[lastStatus]}`}
-    </>
   )
 }
 
 const CHECKED: Readonly<Record<NonNullable<Story['check']['lastStatus']>, string>> = {
   ...STATUSES,
-  unknown: 'it does not have this payment',
-  unreachable: 'no answer',
+  unknown: 'that it does not have this payment',
+  unreachable: 'nothing',
 }
 
-function PaymentFacts({ transaction, check }: { transaction: Transaction; check: Story['check'] }) {
-  const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = transaction
+function PaymentFacts({ transaction }: { transaction: Transaction }) {
+  const { gateway, attempt, description, createdAt, updatedAt, paidAt } = transaction
   const { status, redirectUrl, metadata = {}, paid, isRepeat } = transaction
   const isOpen = status === 'Pending'
   return (
@@ -234,9 +315,6 @@ function PaymentFacts({ transaction, check }: { transaction: Transaction; check:
           ['Paid at', paidAt && <Time at={paidAt} />],
           ['Paid', paid && <Money {...paid} />],
           ['Last change', updatedAt !== createdAt && <Time at={updatedAt} />],
-          ['Expires', isOpen && expiresAt && <Time at={expiresAt} />],
-          ['Gateway asked', check.lastAt && <LastCheck key="check" check={check} />],
-          ['Asked again', check.nextAt && <Time at={check.nextAt} />],
           ...Object.entries(metadata).map(([name, value]) => [name, String(value)] as const),
         ]}
       />

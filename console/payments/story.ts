@@ -4,6 +4,7 @@
 import type {
   Alert,
   AuditRecord,
+  Note,
   Refund,
   StoredEvent,
   Transaction,
@@ -23,7 +24,7 @@ export type Story = ReturnType<typeof storyOf>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export function storyOf(answer: TransactionStory) {
-  const { isStranded, check, webhookEvents, refunds, events, alerts, audit, ...row } = answer
+  const { isStranded, check, webhookEvents, refunds, events, alerts, audit, notes, ...row } = answer
   const transaction: Transaction | Unreadable = row
   return {
     /** The payment is open but cannot be paid. */
@@ -38,23 +39,27 @@ export function storyOf(answer: TransactionStory) {
     events: events.filter(isReadable),
     alerts: alerts.filter(isReadable),
     audit: audit.filter(isReadable),
+    notes: notes.filter(isReadable),
     /** The unreadable rows, without that of the payment. Their times are unknown. */
-    unreadable: [...webhookEvents, ...refunds, ...events, ...alerts, ...audit].filter(isUnreadable),
+    unreadable: [webhookEvents, refunds, events, alerts, audit, notes].flat().filter(isUnreadable),
     /** Such a refund may be in progress. */
     hasUnreadableRefund: refunds.some(isUnreadable),
   }
 }
 
-/** `at`: ISO 8601. */
-export type Entry = { key: string; at: string } & (
+/** `at`: ISO 8601. `told`: the events about it that are for the shop. */
+export type Entry = { key: string; at: string; told: StoredEvent[] } & (
   | { kind: 'initiated'; transaction: Transaction; by: string | undefined }
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
   | { kind: 'webhook'; event: WebhookEvent }
   | { kind: 'refund'; refund: Refund; currency: string; by: string | undefined }
-  | { kind: 'event'; event: StoredEvent }
   | { kind: 'alert'; alert: Alert }
   | { kind: 'act'; act: AuditRecord }
+  | { kind: 'note'; note: Note }
+  /** What it was about cannot be read. */
+  | { kind: 'told' }
 )
+type Untold = Entry extends infer Of ? (Of extends Entry ? Omit<Of, 'told'> : never) : never
 
 /** Entries of the same time: causes come before effects. */
 const ORDER: readonly Entry['kind'][] = [
@@ -63,27 +68,26 @@ const ORDER: readonly Entry['kind'][] = [
   'refund',
   'refused',
   'webhook',
-  'event',
   'alert',
+  'note',
 ]
 
+/** What the payer and the money did, the oldest first. */
 export function timeline(story: Story): Entry[] {
-  const { transaction, webhookEvents, refunds, events, alerts, audit } = story
-  // The first charge, a refund and a seen alert have entries that name who asked.
+  const { transaction, webhookEvents, refunds, alerts, notes, audit } = story
+  // The first charge, a refund and a seen alert have entries that name who asked; a note is one.
   const first = audit.find(({ action }) => action === 'charge')
-  const isNamed = ({ action }: AuditRecord) => action === 'acknowledge' || /refund$/.test(action)
+  const isNamed = ({ action }: AuditRecord) => /^(acknowledge|note|.*refund)$/.test(action)
   const acts = audit.filter((act) => act !== first && !isNamed(act))
-  const entries: Entry[] = [
+  const entries: Untold[] = [
     ...webhookEvents.map((event) => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event } as const
-    }),
-    ...events.map((event) => {
-      return { key: event.id, at: event.createdAt, kind: 'event', event } as const
     }),
     ...alerts.map((alert) => {
       return { key: alert.id, at: alert.createdAt, kind: 'alert', alert } as const
     }),
     ...acts.map((act) => ({ key: `act ${act.id}`, at: act.at, kind: 'act', act }) as const),
+    ...notes.map((note) => ({ key: note.id, at: note.createdAt, kind: 'note', note }) as const),
   ]
   // Only the row of the payment has the currency.
   const { currency } = transaction?.paid ?? transaction ?? { currency: '' }
@@ -96,16 +100,26 @@ export function timeline(story: Story): Entry[] {
     entries.push({ key: 'initiated', at, kind: 'initiated', transaction, by: first?.subject })
     entries.push(...refusal(transaction, story))
   }
-  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
+  entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
+  return withTold(entries, story.events)
 }
 
-const rankOf = (entry: Entry): number =>
-  entry.kind === 'event' && entry.event.type.startsWith('Alert')
-    ? ORDER.length
-    : ORDER.indexOf(entry.kind)
+const rankOf = ({ kind }: Untold): number => ORDER.indexOf(kind)
+
+/** Each event is told of the last that had happened by then. */
+function withTold(untold: readonly Untold[], events: readonly StoredEvent[]): Entry[] {
+  const entries = untold.map((entry): Entry => ({ ...entry, told: [] }))
+  for (const event of events) {
+    const isBefore = ({ at }: Entry) => Date.parse(at) <= Date.parse(event.createdAt)
+    const about = entries.findLast(isBefore) ?? entries[0]
+    if (about) about.told.push(event)
+    else entries.push({ key: 'told', at: event.createdAt, kind: 'told', told: [event] })
+  }
+  return entries
+}
 
 /** The gateway refused the charge at once. There is no webhook for this. */
-function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Entry[] {
+function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Untold[] {
   const isInWebhook = webhookEvents.some((event) => event.error && event.outcome === 'applied')
   if (!error || isInWebhook) return []
   const failed = events.find(({ type }) => type === 'PaymentFailed')

@@ -1,5 +1,5 @@
-// One entry of the timeline: a charge, a webhook and its outcome, a refund, a durable event and its
-// deliveries, or an alert.
+// One entry of the timeline: what the payer or the money did, or somebody here. What the shop was
+// told of it is one fold, with the deliveries.
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
@@ -7,6 +7,7 @@ import type {
   Alert,
   AuditRecord,
   Delivery,
+  PaymentStatus,
   Refund,
   StoredEvent,
   Transaction,
@@ -16,10 +17,10 @@ import { request } from '../data/http.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { count, dateOf, number, quote } from '../ui/format.ts'
 import { now, Time, timeAt } from '../ui/time.tsx'
-import { Acknowledge, Redeliver } from './actions.tsx'
+import { Redeliver } from './actions.tsx'
 import { alertText } from './attention.ts'
-import { AlertSentence } from './attention-list.tsx'
-import { flashOf, GatewayError, Ids, Money, StatusBadge } from './elements.tsx'
+import { AcknowledgedBy, AlertSentence } from './attention-list.tsx'
+import { flashOf, GatewayError, Ids, Money } from './elements.tsx'
 import { STATUSES } from './format.ts'
 import { type Entry, refundChange } from './story.ts'
 
@@ -41,7 +42,10 @@ export function TimelineEntry({ entry, isNew }: TimelineEntryProps) {
         <div class="entry-at hint">
           <Time at={entry.at} />
         </div>
-        <div class="entry-body">{bodyOf(entry)}</div>
+        <div class="entry-body">
+          {bodyOf(entry)}
+          {entry.told.length > 0 && <Told events={entry.told} />}
+        </div>
       </li>
     )
   }, [text, changes])
@@ -69,12 +73,22 @@ function bodyOf(entry: Entry): ComponentChildren {
       return <WebhookEntry event={entry.event} />
     case 'refund':
       return <RefundEntry refund={entry.refund} currency={entry.currency} by={entry.by} />
-    case 'event':
-      return <EventEntry event={entry.event} />
     case 'alert':
       return <AlertEntry alert={entry.alert} />
     case 'act':
       return <ActEntry act={entry.act} />
+    case 'note':
+      return (
+        <>
+          <h3>Note</h3>
+          <p class="note" dir="auto">
+            {entry.note.text}
+          </p>
+          <p class="hint">by {entry.note.by}</p>
+        </>
+      )
+    case 'told':
+      return <h3>An entry that cannot be read</h3>
   }
 }
 
@@ -95,9 +109,20 @@ function Initiated({ transaction, by }: { transaction: Transaction } & AskedFor)
   )
 }
 
+/** What has happened, where the payment has this status since. */
+const HAPPENED: Readonly<Record<PaymentStatus, string>> = {
+  Pending: 'Charged',
+  Paid: 'Paid',
+  Failed: 'Not paid: it failed',
+  Cancelled: 'Not paid: cancelled',
+  Expired: 'Not paid: expired',
+  Refunded: 'Refunded',
+  PartiallyRefunded: 'Partly refunded',
+}
+
 const OUTCOMES: Readonly<Record<WebhookEvent['outcome'], string>> = {
-  applied: 'Applied',
-  unchanged: 'No change',
+  applied: '',
+  unchanged: 'Nothing new',
   parked: 'Parked until its payment appears',
   illegal: 'Ignored: not possible from the current status',
   rejected: 'Rejected: different amount or currency',
@@ -108,52 +133,50 @@ const OUTCOMES: Readonly<Record<WebhookEvent['outcome'], string>> = {
 const MIN_DELAY_MS = 60_000
 
 function WebhookEntry({ event }: { event: WebhookEvent }) {
-  const { outcome, toStatus, isMismatch, error, eventId, correlationId } = event
+  const { gateway, outcome, toStatus, isMismatch, error, eventId, correlationId } = event
   const occurredAt = Date.parse(event.occurredAt)
   const isDelayed = Math.abs(Date.parse(event.receivedAt) - occurredAt) >= MIN_DELAY_MS
+  const isNews = outcome === 'applied' && event.fromStatus !== undefined
+  const what = isNews ? HAPPENED[toStatus] : `${gateway} reports: ${STATUSES[toStatus]}`
   return (
     <>
       <h3>
-        {/* The answer to a check of ours is stored as an event, too. */}
-        {eventId.startsWith('recheck:') ? 'Status check' : 'Webhook'} <StatusChange event={event} />
-      </h3>
-      <p>
-        <span class={`state ${outcome}`}>{OUTCOMES[outcome]}</span>{' '}
-        <Money amount={event.amount} currency={event.currency} />
+        {what} <Money amount={event.amount} currency={event.currency} />
         {isMismatch && (
           <span class="mismatch">
             {toStatus === 'Paid'
-              ? ' not the requested amount'
-              : ' not the amount that was paid or refunded'}
+              ? 'not the requested amount'
+              : 'not the amount that was paid or refunded'}
           </span>
         )}
+      </h3>
+      <p class="hint">
+        {OUTCOMES[outcome] && <span class={`state ${outcome}`}>{OUTCOMES[outcome]} · </span>}
+        {/* The answer to a check of ours is stored as an event, too. */}
+        {eventId.startsWith('recheck:') ? `${gateway} was asked` : `by ${gateway}’s webhook`}
+        {isDelayed && ` · happened ${dateOf(occurredAt)}`}
       </p>
-      {isDelayed && <p class="hint">happened {dateOf(occurredAt)}</p>}
       {error && <GatewayError error={error} />}
-      <Ids
-        of={[
-          ['Event', eventId],
-          ['Correlation id', correlationId],
-        ]}
-      />
-      <GatewayData event={event} />
+      <details>
+        <summary>What {gateway} sent</summary>
+        <Ids
+          of={[
+            ['Event', eventId],
+            ['Correlation id', correlationId],
+          ]}
+        />
+        <GatewayData event={event} />
+      </details>
     </>
   )
 }
 
-/** What the gateway sent. In a large story the edge leaves it out, and it is read by itself. */
+/** Its secrets are masked. In a large story the edge leaves it out, and it is read by itself. */
 function GatewayData({ event }: { event: WebhookEvent }) {
   const [read, setRead] = useState<unknown>()
   const { id, eventId, rawBytes, raw = read } = event
-  if (raw === undefined && rawBytes === undefined) return null
-  if (raw !== undefined) {
-    return (
-      <details open={read !== undefined}>
-        <summary>Data of the gateway (secrets are masked)</summary>
-        <pre>{JSON.stringify(raw, undefined, 2)}</pre>
-      </details>
-    )
-  }
+  if (raw !== undefined) return <pre>{JSON.stringify(raw, undefined, 2)}</pre>
+  if (rawBytes === undefined) return null
   const readIt = async () => {
     const path = `/api/payments/webhook-events/${encodeURIComponent(id)}`
     setRead((await request<WebhookEvent>(path)).raw)
@@ -162,22 +185,6 @@ function GatewayData({ event }: { event: WebhookEvent }) {
     <ActionButton label={`Show the data of the gateway: ${eventId}`} act={readIt}>
       Show the data of the gateway ({number(Math.ceil((rawBytes ?? 0) / 1_024))} KiB)
     </ActionButton>
-  )
-}
-
-/** The change of status, or the status that the gateway reported. */
-function StatusChange({ event }: { event: WebhookEvent }) {
-  const { fromStatus, toStatus, outcome } = event
-  if (outcome !== 'applied' || fromStatus === undefined) {
-    return <span class="reported">reports {STATUSES[toStatus]}</span>
-  }
-  return (
-    <span class="move row">
-      <StatusBadge status={fromStatus} />
-      <span class="visually-hidden"> becomes </span>
-      <span aria-hidden="true" class="arrow" />
-      <StatusBadge status={toStatus} />
-    </span>
   )
 }
 
@@ -206,45 +213,49 @@ function RefundEntry({ refund, currency, by }: { refund: Refund; currency: strin
   )
 }
 
-const EVENTS: Readonly<Record<StoredEvent['type'], string>> = {
-  PaymentInitiated: 'Event: the payment was initiated',
-  PaymentSucceeded: 'Event: the payment succeeded',
-  PaymentFailed: 'Event: the payment failed',
-  PaymentCancelled: 'Event: the payment was cancelled or expired',
-  PaymentRefunded: 'Event: the payment was refunded',
-  RefundAmountChanged: 'Event: the refunded amount changed',
-  AlertRaised: 'Event: an alert was raised',
-  AlertSettled: 'Event: an alert was settled',
+/** When the shop has taken all of it; else why it has not. */
+function toldText(events: readonly StoredEvent[]) {
+  const deliveries = events.flatMap((event) => event.deliveries)
+  const open = deliveries.find(({ status }) => status !== 'delivered')
+  const isHeard = events.every(({ listenersDoneAt }) => listenersDoneAt !== undefined)
+  if (open || !isHeard) {
+    const answered = open?.lastStatus === undefined ? '' : `: it answered ${open.lastStatus}`
+    return { text: `Not told the shop yet${answered}`, state: open?.status ?? 'pending' }
+  }
+  const times = deliveries.map(({ deliveredAt = '' }) => deliveredAt)
+  const at = times
+    .concat(events.map(({ listenersDoneAt = '' }) => listenersDoneAt))
+    .sort()
+    .at(-1)
+  return { text: `Told the shop ${timeAt(at ?? '')}`, state: 'told' }
 }
 
-function EventEntry({ event }: { event: StoredEvent }) {
+function Told({ events }: { events: readonly StoredEvent[] }) {
+  const { text, state } = toldText(events)
+  return (
+    <details class="told">
+      <summary class={state === 'told' ? undefined : `state ${state}`}>{text}</summary>
+      <ul class="deliveries stack">
+        {events.map((event) => (
+          <EventItem key={event.id} event={event} />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function EventItem({ event }: { event: StoredEvent }) {
   const { type, payload, listenersDoneAt, deliveries } = event
   const change = refundChange(event)
   return (
-    <>
-      <h3>
-        {EVENTS[type]}{' '}
-        {'alert' in payload ? (
-          <span>{alertText(payload.alert, now.peek()).title}</span>
-        ) : (
-          <StatusBadge status={payload.transaction.status} />
-        )}
-        <code>{type}</code>
-      </h3>
-      {change && <p>{change}</p>}
-      <p class={listenersDoneAt ? 'hint' : 'state pending'}>
-        {listenersDoneAt
-          ? `Delivered to listeners ${timeAt(listenersDoneAt)}`
-          : 'Not delivered to listeners yet'}
-      </p>
-      {deliveries.length > 0 && (
-        <ul class="deliveries stack">
-          {deliveries.map((delivery) => (
-            <DeliveryItem key={delivery.id} delivery={delivery} type={type} />
-          ))}
-        </ul>
-      )}
-    </>
+    <li>
+      <code>{type}</code> {'alert' in payload && alertText(payload.alert, now.peek()).title}
+      {change && ` ${change}`}
+      {!listenersDoneAt && <p class="state pending">Not delivered to listeners yet</p>}
+      {deliveries.map((delivery) => (
+        <DeliveryItem key={delivery.id} delivery={delivery} type={type} />
+      ))}
+    </li>
   )
 }
 
@@ -265,7 +276,7 @@ function DeliveryItem({ delivery, type }: { delivery: Delivery; type: string }) 
     status !== 'delivered' && lastError && quote(lastError),
   ]
   return (
-    <li class="panel row">
+    <div class="panel row">
       <div>
         <span class={`state ${status}`}>{DELIVERIES[status]}</span> <code>{endpoint}</code>
         <p class="hint">{parts.filter(Boolean).join(' · ')}</p>
@@ -275,28 +286,17 @@ function DeliveryItem({ delivery, type }: { delivery: Delivery; type: string }) 
         event={type}
         done={status === 'pending' ? 'It is being sent again.' : undefined}
       />
-    </li>
+    </div>
   )
 }
 
 function AlertEntry({ alert }: { alert: Alert }) {
-  const { title, todo } = alertText(alert, now.peek())
-  const { acknowledgedAt, acknowledgedBy = '', gatewayReference } = alert
+  const { title } = alertText(alert, now.peek())
   return (
     <>
       <h3>{title}</h3>
       <AlertSentence alert={alert} />
-      {acknowledgedAt ? (
-        <p class="hint">
-          Acknowledged by {acknowledgedBy}, {dateOf(Date.parse(acknowledgedAt))}
-          {gatewayReference !== undefined && ` · ${gatewayReference}`}
-        </p>
-      ) : (
-        <>
-          <p class="hint">{todo}</p>
-          <Acknowledge alert={alert} title={title} />
-        </>
-      )}
+      {alert.acknowledgedAt && <AcknowledgedBy alert={alert} />}
     </>
   )
 }
@@ -307,6 +307,7 @@ const ACTS: Readonly<Partial<Record<AuditRecord['action'], string>>> = {
   cancel: 'Cancellation asked for',
   check: 'Status check asked for',
   redeliver: 'Event sent again',
+  reopen: 'An acknowledgement was taken back',
   forget: 'What may name the payer was deleted',
 }
 

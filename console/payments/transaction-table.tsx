@@ -8,9 +8,11 @@ import { Choice, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { DatedAge } from '../ui/time.tsx'
-import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
+import { flashOf, isOtherAmount, Money, StandingBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
-import { amountProblem, STATUSES } from './format.ts'
+import { moveInRows } from './find.tsx'
+import { STATUSES } from './format.ts'
+import { customerOf, whyFound } from './found.ts'
 import { currenciesOf } from './requests.ts'
 import { isUnreadable } from './story.ts'
 import { filePathOf, filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
@@ -53,8 +55,7 @@ function textOf(shown: TransactionsShown | undefined): string {
 }
 
 const TRY_LESS =
-  'Try a part of it, such as the last four digits or letters, or one word; or the amount and the ' +
-  'day instead.'
+  'Try a part of it, such as the last four digits or letters, or one word; or the amount.'
 const TRY_OTHERS = 'Try without one of the filters.'
 
 function Filters() {
@@ -62,16 +63,16 @@ function Filters() {
   const { query } = route.value
   const filters = filtersOf(query)
   const currencies = [...new Set(gateways.flatMap(currenciesOf))]
-  const { amount = '', currency = '' } = query
-  // Where there is only one, nobody need say it.
-  const only = currencies.length === 1 ? currencies[0] : undefined
   return (
-    <FilterBar
-      label="Filters"
-      hint="Search by reference, description, metadata or id"
-      isFiltering={isFiltering(filters)}
-      clear="Show all"
-    >
+    <FilterBar label="Filters" isFiltering={isFiltering(filters)} clear="Show all">
+      <button
+        type="button"
+        class="quiet small"
+        aria-pressed={filters.needs !== undefined}
+        onClick={() => filterBy({ needs: filters.needs ? '' : 'you' })}
+      >
+        Needs you
+      </button>
       <Choice
         name="status"
         label="Status"
@@ -89,36 +90,16 @@ function Filters() {
         any="all"
         values={gateways.map(({ key }) => key)}
       />
-      <span class="choice">
-        <label for="amount">Amount</label>
-        <input
-          id="amount"
-          inputMode="decimal"
-          autocomplete="off"
-          size={9}
-          value={amount}
-          onInput={({ currentTarget: { value } }) =>
-            filterBy({ amount: value, currency: currency || (value && only) || '' })
-          }
-        />
-      </span>
       <Choice
         name="currency"
         label="Currency"
         isLabelled
-        chosen={currency}
+        chosen={filters.currency ?? ''}
         any="all"
         values={currencies}
       />
       <Day name="from" label="From" value={query.from} />
       <Day name="to" label="To" value={query.to} />
-      {amount.trim() !== '' && filters.amount === undefined && (
-        <span class="only" role="status">
-          {filters.currency
-            ? amountProblem(filters.currency)
-            : 'Choose the currency of the amount.'}
-        </span>
-      )}
       {filters.reference && <span class="only">Only {filters.reference}</span>}
     </FilterBar>
   )
@@ -162,7 +143,7 @@ const Rows = ({ shown }: { shown: TransactionsShown }) => (
         </th>
       </tr>
     </thead>
-    <tbody>
+    <tbody onKeyDown={moveInRows}>
       {[...shown.rows.values()].map((row) => (
         <Row key={row.id} row={row} changes={shown.changes.get(row.id) ?? 0} />
       ))}
@@ -181,20 +162,25 @@ function Row({ row, changes }: RowProps) {
   const { query } = route.value
   return useMemo(() => {
     if (isUnreadable(row)) return <UnreadableRow row={row} query={query} />
-    const { id, status, reference, gateway, description, amount, currency } = row
+    const { id, reference, gateway, description, amount, currency } = row
     const { refundedAmount, createdAt, paid } = row
+    const customer = customerOf(row)
+    const why = whyFound(row, query.q ?? '')
     return (
       <tr class={flashOf(changes)}>
         <td class="cell-status">
-          <StatusBadge status={status} />
+          <StandingBadge of={row} />
+          {row.alert && <span class="needs">Needs you</span>}
         </td>
         <th scope="row" class="cell-reference">
           <a id={`payment-${id}`} href={linkTo({ view: 'payments', id, query })} dir="auto">
             {reference}
           </a>
+          {customer && <bdi class="customer">{customer}</bdi>}{' '}
           <span class="hint" dir="auto">
             {description}
           </span>
+          {why && <span class="why hint">Found by: {why}</span>}
         </th>
         <td class="cell-gateway">{gateway}</td>
         <td class="cell-amount number">

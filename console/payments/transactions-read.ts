@@ -3,15 +3,16 @@
 import { signal } from '@preact/signals'
 import type { PaymentStatus, TransactionsPage } from '../../libraries/api/types.ts'
 import { merge, type RepeatedRead, repeatedRead } from '../data/http.ts'
-import { parseAmount, STATUSES } from './format.ts'
+import { isDay } from '../ui/format.ts'
+import { STATUSES } from './format.ts'
 
 export interface Filters {
   status?: PaymentStatus
   gateway?: string
+  /** Only payments with an open issue. */
+  needs?: 'person'
   /** A part of what the shop named, or the beginning or end of an id. */
   q?: string
-  /** In minor units. */
-  amount?: number
   currency?: string
   /** When it was made: from a time on, and before one. */
   after?: string
@@ -22,26 +23,21 @@ export interface Filters {
 
 /** The URL may hold unknown names or values: they are ignored. Days are those of this machine. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {
-  const { status = '', gateway, q, reference, currency = '', amount: typed = '' } = query
+  const { status = '', gateway, q, reference, currency = '', needs } = query
   const isCurrency = /^[A-Z]{3}$/.test(currency)
-  // Without its currency, nobody can say how many minor units it is.
-  const amount = isCurrency ? parseAmount(typed, currency) : undefined
   const after = midnightOf(query.from)
   const before = midnightOf(query.to, 1)
   return {
     ...(Object.hasOwn(STATUSES, status) && { status: status as PaymentStatus }),
     ...(gateway && { gateway }),
+    ...(needs && { needs: 'person' }),
     ...(q?.trim() && { q: q.trim() }),
     ...(reference && { reference }),
     ...(isCurrency && { currency }),
-    ...(amount !== undefined && { amount }),
     ...(after !== undefined && { after }),
     ...(before !== undefined && { before }),
   }
 }
-
-const isDay = (text = ''): text is string =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
 
 /** At its beginning, or so many days later. */
 function midnightOf(day: string | undefined, later = 0): string | undefined {

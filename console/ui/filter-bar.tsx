@@ -5,10 +5,45 @@ import { replace, route } from '../router.ts'
 import { Select } from './elements.tsx'
 import { useKey } from './keyboard.ts'
 
-interface FilterBarProps {
-  label: string
+interface SearchFieldProps {
   /** What can be searched for. */
   hint: string
+  value: string
+  onText(text: string): void
+  /** For keys in the search. */
+  onKeyDown?: ((event: KeyboardEvent) => void) | undefined
+}
+
+export function SearchField({ hint, value, onText, onKeyDown }: SearchFieldProps) {
+  useKey('/', focusSearch)
+  return (
+    <span class="search">
+      <label class="visually-hidden" for={SEARCH_ID}>
+        {hint}
+      </label>
+      <input
+        id={SEARCH_ID}
+        type="search"
+        maxLength={255}
+        value={value}
+        placeholder={hint}
+        autocomplete="off"
+        spellcheck={false}
+        aria-keyshortcuts="/"
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <span class="key" aria-hidden="true">
+        /
+      </span>
+    </span>
+  )
+}
+
+interface FilterBarProps {
+  label: string
+  /** What can be searched for; missing: the search stands elsewhere. */
+  hint?: string
   isFiltering: boolean
   /** The text of the button that shows everything. */
   clear: string
@@ -19,29 +54,16 @@ interface FilterBarProps {
 
 export function FilterBar(props: FilterBarProps) {
   const { label, hint, isFiltering, clear, onKeyDown, children } = props
-  useKey('/', focusSearch)
   return (
     <search class="filters" aria-label={label}>
-      <span class="search">
-        <label class="visually-hidden" for={SEARCH_ID}>
-          {hint}
-        </label>
-        <input
-          id={SEARCH_ID}
-          type="search"
-          maxLength={255}
+      {hint !== undefined && (
+        <SearchField
+          hint={hint}
           value={route.value.query.q ?? ''}
-          placeholder={hint}
-          autocomplete="off"
-          spellcheck={false}
-          aria-keyshortcuts="/"
-          onInput={({ currentTarget }) => filterBy({ q: currentTarget.value })}
+          onText={(q) => filterBy({ q })}
           onKeyDown={onKeyDown}
         />
-        <span class="key" aria-hidden="true">
-          /
-        </span>
-      </span>
+      )}
       <div class="selects">
         {children}
         {isFiltering && (

@@ -6,8 +6,9 @@ import {
   moneyParts,
   parseAmount,
   STATUSES,
-  sumText,
+  standingOf,
 } from '../../../console/payments/format.ts'
+import type { Transaction } from '../../../libraries/api/types.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 
 /** Intl puts a no-break space between currency and number. */
@@ -69,14 +70,24 @@ describe('amounts', () => {
     )
     expect(amountProblem('IQD')).toBe('Enter the amount in IQD with digits only, like 25000.')
   })
-
-  it('is named before money moves, as it is typed', () => {
-    expect(sumText(550, 'USD')).toBe('5.50 USD')
-    expect(sumText(55_000, 'USD')).toBe('550.00 USD')
-    expect(sumText(25_000, 'IQD')).toBe('25,000 IQD')
-  })
 })
 
 it('every status has a name', () => {
   expect(new Set(Object.keys(STATUSES))).toEqual(new Set(PAYMENT_STATUSES))
+})
+
+describe('how a payment stands', () => {
+  const paid = { amount: 25_000, currency: 'IQD' }
+  const of = (more: object) => standingOf({ refundedAmount: 0, ...more } as Transaction).text
+
+  it('is its status, but for money that came late, and a refund that failed', () => {
+    expect(of({ status: 'Expired' })).toBe('Expired')
+    expect(of({ status: 'Expired', paid })).toBe('Paid late')
+    expect(of({ status: 'Cancelled', paid, refundedAmount: 25_000 })).toBe('Paid late, refunded')
+    expect(of({ status: 'Refunded', paid })).toBe('Refund failed')
+    expect(of({ status: 'PartiallyRefunded', paid })).toBe('Refund failed')
+    expect(of({ status: 'PartiallyRefunded', paid, refundedAmount: 5 })).toBe('Partly refunded')
+    // Refused for its amount, it is still open.
+    expect(of({ status: 'Pending', paid })).toBe('Pending')
+  })
 })

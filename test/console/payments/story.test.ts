@@ -32,6 +32,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     events: [],
     alerts: [],
     audit: [],
+    notes: [],
     ...more,
   }
 }
@@ -77,7 +78,13 @@ const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
 describe('the story of a payment', () => {
   it('shows readable rows in order, and unreadable rows apart', () => {
     const row = (id: string) => ({ id, code: 'unreadable', invalid: 'It is no time.' }) as const
-    const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')], audit: [] }
+    const parts = {
+      refunds: [row('r1')],
+      events: [row('e1')],
+      alerts: [row('a1')],
+      audit: [],
+      notes: [],
+    }
     const webhookEvents = [row('w0'), webhook('w1', at(5))]
     const whole = story({ ...parts, webhookEvents })
     expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
@@ -120,15 +127,22 @@ describe('the story of a payment', () => {
         { id: 'a1', kind: 'amount_mismatch', gateway: 'redirect', detail: {}, createdAt: at(5) },
       ],
     })
-    expect(timeline(whole).map(({ key }) => key)).toEqual([
-      'initiated',
-      'PaymentInitiated',
-      'w1',
-      'PaymentSucceeded',
-      'a1',
-      'AlertRaised',
-      'refund-succeeded',
+    const told = timeline(whole).map((entry) => [entry.key, entry.told.map(({ type }) => type)])
+    expect(told).toEqual([
+      ['initiated', ['PaymentInitiated']],
+      ['w1', []],
+      ['a1', ['PaymentSucceeded', 'AlertRaised']],
+      ['refund-succeeded', []],
     ])
+  })
+
+  it('has what the shop was told, where nothing else can be read', () => {
+    const events = [lifecycle('PaymentInitiated', at(0))] as never
+    const row = { id: '01', code: 'unreadable', invalid: 'It is no time.' } as const
+    const { webhookEvents, refunds, alerts, audit, notes } = answer()
+    const parts = { webhookEvents, refunds, alerts, audit, notes, events }
+    const own = storyOf({ ...row, ...parts, isStranded: false, check: {} })
+    expect(timeline(own)).toMatchObject([{ kind: 'told', told: [{ type: 'PaymentInitiated' }] }])
   })
 
   it('shows both sums where another refunded amount was told', () => {
@@ -143,10 +157,10 @@ describe('the story of a payment', () => {
     const error = { code: 'declined', message: 'Not today.' }
     const events = [lifecycle('PaymentFailed', at(2))] as never
     const refused = timeline(story({ status: 'Failed', error, events }))
-    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused', 'event'])
+    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused'])
     const webhookEvents = [{ ...webhook('w1', at(2)), error }]
     const reported = timeline(story({ status: 'Failed', error, events, webhookEvents }))
-    expect(reported.map(({ kind }) => kind)).toEqual(['initiated', 'webhook', 'event'])
+    expect(reported.map(({ kind }) => kind)).toEqual(['initiated', 'webhook'])
   })
 
   it('knows the refundable amount, which is 0 while a refund is in progress', () => {

@@ -1,0 +1,46 @@
+// Whose a payment is, and why the search found it. Pure.
+
+import type { Transaction } from '../../libraries/api/types.ts'
+import { decimalsOf } from '../../worker/payments/domain/money.ts'
+import { fold, searchOf } from '../../worker/payments/domain/search.ts'
+
+/** Where shops write who pays, the best first. */
+const CUSTOMER = ['name', 'customer_name', 'email', 'customer_email'] as const
+
+/** As the shop gave it. */
+export function customerOf({ metadata = {} }: Pick<Transaction, 'metadata'>): string | undefined {
+  const given = CUSTOMER.map((name) => metadata[name])
+  return given.find((value) => typeof value === 'string' && value.trim() !== '')?.toString()
+}
+
+/** What of it the search found: `Number`, `Customer`, `Amount`. Undefined: nothing was typed. */
+export function whyFound(row: Transaction, q: string): string | undefined {
+  const search = searchOf(q)
+  if (!search) return undefined
+  const words = search.patterns.map((pattern) => pattern.replaceAll('*', ''))
+  const texts = [
+    ['Number', row.reference],
+    ['Description', row.description ?? ''],
+    ...Object.entries(row.metadata ?? {}).map(
+      ([name, value]) => [nameOf(name), String(value)] as const,
+    ),
+  ] as const
+  const has = (text: string, word: string) => `\n${fold(text)}\n`.includes(word)
+  const isWhole = ([, text]: readonly [string, string]) => words.every((word) => has(text, word))
+  const whole = words.length > 0 ? texts.find(isWhole) : undefined
+  if (whole) return whole[0]
+  const found = words.map((word) => texts.find(([, text]) => has(text, word))?.[0])
+  if (found.length > 0 && found.every(Boolean)) return [...new Set(found)].join(', ')
+  const isOf = (amount: number | undefined, currency: string) =>
+    search.amounts.some((typed) => typed[decimalsOf(currency)] === amount)
+  if (isOf(row.amount, row.currency)) return 'Amount'
+  if (row.paid && isOf(row.paid.amount, row.paid.currency)) return 'Paid amount'
+  const ids = [row.id, row.gatewayTransactionId, row.externalReferenceId]
+  const { beginnings, end = '\n' } = search
+  const isId = (id = '') =>
+    beginnings.some((text) => id.startsWith(text)) || id.toLowerCase().endsWith(end)
+  return ids.some(isId) ? 'Id' : 'Note'
+}
+
+const nameOf = (name: string): string =>
+  CUSTOMER.some((known) => known === name) ? 'Customer' : name

@@ -1,0 +1,220 @@
+// The stories of docs/support.md, each from the search to the answer, by what the first screen says.
+
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
+import { seriousFaults } from '../support/axe.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
+import { openConsole } from '../support/console-page.ts'
+import { oneProcess, type Start, Starts } from '../support/local-system.ts'
+
+const SEARCH = 'Number, name, amount or id'
+
+interface Story {
+  name: string
+  /** Makes the payments of this customer. */
+  make?(system: System, order: Order): Promise<unknown>
+  /** Of several finds, the row that is opened. */
+  opens?: string
+  /** The button that the page of the payment offers. */
+  presses?: RegExp
+  /** What the first screen then says, in this order. */
+  says: readonly RegExp[]
+}
+
+interface System {
+  start: Start
+  simulator: SimulatorControl
+}
+
+interface Order {
+  reference: string
+  metadata: { name: string }
+}
+
+async function charged({ start }: System, { reference, metadata }: Order, gateway = 'redirect') {
+  return (await start.charge(reference, { metadata, gateway })).gatewayTransactionId
+}
+
+async function paid(system: System, order: Order, gateway?: string) {
+  const id = await charged(system, order, gateway)
+  await system.simulator.act(id, 'pay')
+  return id
+}
+
+const ASK = /^Ask the gateway now/
+
+const STORIES: readonly Story[] = [
+  {
+    name: 'she shows a receipt of a payment whose webhook was lost',
+    async make(system, order) {
+      await system.simulator.faults(order.reference, { lost: true })
+      await paid(system, order)
+    },
+    presses: ASK,
+    says: [/IQD.25,000/, /Paid/, /redirect has answered/],
+  },
+  {
+    name: 'she did not finish, or her bank has not yet',
+    make: charged,
+    presses: ASK,
+    says: [/Pending/, /redirect has answered/, /said Pending.*asked again.*Can be paid until/],
+  },
+  {
+    name: 'she paid after the page had closed',
+    async make(system, order) {
+      const id = await charged(system, order)
+      await system.simulator.act(id, 'expire')
+      await system.simulator.act(id, 'pay_late')
+    },
+    says: [/Paid late/, /Late payment/, /IQD.25,000 arrived/, /Deliver the order, or refund/],
+  },
+  {
+    name: 'she paid another amount than was asked',
+    async make(system, order) {
+      await system.simulator.faults(order.reference, { amount: 20_000 })
+      await paid(system, order)
+    },
+    says: [
+      /Paid IQD.20,000/,
+      /A different amount was paid/,
+      /20,000 was paid instead of IQD.25,000/,
+    ],
+  },
+  {
+    name: 'she tried twice, and paid on the other page',
+    async make(system, order) {
+      await charged(system, order)
+      await paid(system, order, 'fib')
+    },
+    opens: 'Pending',
+    says: [/Pending/, /Other payments of this order/, /Paid/, /fib/],
+  },
+  {
+    name: 'she paid on both pages',
+    async make(system, order) {
+      await paid(system, order)
+      await paid(system, order, 'fib')
+    },
+    opens: 'Needs you',
+    says: [/Paid/, /An order was paid twice/, /The other payment/, /Refund one of the two/],
+  },
+  {
+    name: 'somebody refunded at the gateway’s own desk',
+    async make(system, order) {
+      await system.simulator.act(await paid(system, order), 'refund')
+    },
+    says: [/IQD.25,000/, /Refunded/, /Refunded IQD.25,000/],
+  },
+  {
+    name: 'she shows a refund whose webhook was lost',
+    async make(system, order) {
+      const id = await paid(system, order)
+      await system.simulator.faults(order.reference, { lost: true })
+      await system.simulator.act(id, 'refund')
+    },
+    presses: ASK,
+    says: [/IQD.25,000/, /Refunded IQD.25,000/, /redirect has answered/],
+  },
+  {
+    name: 'the order was never charged',
+    says: [/No payment matches/],
+  },
+  {
+    name: 'the gateway’s answer to the charge was lost',
+    async make({ start, simulator }, { reference, metadata }) {
+      await simulator.faults(reference, { outage: 502 })
+      const body = { reference, metadata, gateway: 'redirect', amount: 25_000, currency: 'IQD' }
+      await expect(start.charge(reference, body)).rejects.toThrow('503')
+      await simulator.faults(reference, {})
+    },
+    says: [/Pending/, /This payment has no payment link/, /Replace this payment/],
+  },
+]
+
+const VIEWS = [
+  { size: { width: 1280, height: 800 }, colorScheme: 'light', customer: 'Zainab Ali' },
+  { size: { width: 390, height: 664 }, colorScheme: 'dark', customer: 'زينب علي' },
+  { size: { width: 1280, height: 800 }, colorScheme: 'dark', customer: 'زينب علي' },
+  { size: { width: 390, height: 664 }, colorScheme: 'light', customer: 'Zainab Ali' },
+] as const
+
+/** The visible texts whose beginning is on the screen, as they follow each other. */
+const firstScreen = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    let [text, before] = ['', null]
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      const { top, width } = range.getBoundingClientRect()
+      const isSeen = node.parentElement.checkVisibility() && width > 1
+      if (!isSeen || top < 0 || top >= innerHeight) continue
+      // An amount is one text of several parts.
+      text += (before?.parentElement === node.parentElement ? '' : ' ') + node.textContent
+      before = node
+    }
+    return text.replaceAll(/\\s+/g, ' ')
+  })()`)
+
+/** What is not said, or not in this order. */
+function notIn(text: string, says: readonly RegExp[]): string[] {
+  let rest = text
+  return says.flatMap((said) => {
+    const at = rest.search(said)
+    if (at < 0) return [`${said} in ${rest}`]
+    rest = rest.slice(at)
+    return []
+  })
+}
+
+describe.skipIf(!hasChromium)(`what support reads first in Chromium${whySkipped}`, () => {
+  const starts = new Starts()
+  let system: System
+
+  beforeAll(async () => {
+    const start = await (await starts.start({ launch: oneProcess })).ready()
+    system = { start, simulator: new SimulatorControl((await start.local()).simulator) }
+  })
+  afterAll(async () => {
+    await closePages(await openChromium())
+    await starts.clear()
+  })
+
+  describe.each(VIEWS)('at $size.width × $size.height, $colorScheme, of $customer', (view) => {
+    let page: Page
+    let complaints: string[]
+    beforeAll(async () => {
+      const browser = await openChromium()
+      const { size: viewport, colorScheme } = view
+      const context = await browser.newContext({ viewport, colorScheme })
+      await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
+      const { url, tokens } = await system.start.local()
+      ;({ page, complaints } = await openConsole(context, `${url}/#/payments`))
+      await page.getByLabel('Access token').fill(tokens.payments)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+      // The browser complains that nobody was signed in.
+      complaints.length = 0
+    })
+
+    it.each(STORIES)('$name', async (story) => {
+      const at = `${VIEWS.indexOf(view)}${STORIES.indexOf(story)}`
+      // A letter, so that no amount and no number of another one has it.
+      const order = { reference: `ord-A${at}Z`, metadata: { name: `${view.customer} N${at}` } }
+      await story.make?.(system, order)
+      await page.getByLabel(SEARCH).fill(order.metadata.name)
+      await page.getByLabel(SEARCH).press('Enter')
+      if (story.opens) {
+        const row = page.getByRole('row').filter({ hasText: story.opens })
+        await row.getByRole('link', { name: order.reference }).click()
+      }
+      const heading = story.make ? order.reference : 'Payments'
+      await page.getByRole('heading', { name: heading }).waitFor()
+      if (story.presses) await page.getByRole('button', { name: story.presses }).click()
+      await expect.poll(async () => notIn(await firstScreen(page), story.says)).toEqual([])
+      expect(await seriousFaults(page)).toEqual([])
+      expect(complaints).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { customerOf, whyFound } from '../../../console/payments/found.ts'
+import type { Transaction } from '../../../libraries/api/types.ts'
+
+const row = {
+  id: '01KA7Q2W3E4R5T6Y7U8I9O0PAS',
+  gatewayTransactionId: 'cs_test_9f8e7d',
+  externalReferenceId: 'ours',
+  reference: 'ord-2026-10231',
+  description: 'A lamp',
+  amount: 25_000,
+  currency: 'IQD',
+  paid: { amount: 2_000, currency: 'USD' },
+  metadata: { customer_name: 'زينب علي', table: 47_100 },
+} as unknown as Transaction
+
+describe('why a payment was found', () => {
+  it.each([
+    ['#ord 10231', 'Number'],
+    ['علي', 'Customer'],
+    ['lamp 10231', 'Number, Description'],
+    ['471', 'table'],
+    ['25.000', 'Amount'],
+    ['20,00', 'Paid amount'],
+    ['9F8E7D', 'Id'],
+    ['she called', 'Note'],
+  ])('%s: %s', (q, why) => {
+    expect(whyFound(row, q)).toBe(why)
+  })
+
+  it('is not said where nothing was typed', () => {
+    expect(whyFound(row, ' ')).toBeUndefined()
+  })
+})
+
+it('the customer is named as the shop gave it, the name before the address', () => {
+  expect(customerOf(row)).toBe('زينب علي')
+  expect(customerOf({ metadata: { email: 'z@a.iq', name: ' ' } })).toBe('z@a.iq')
+  expect(customerOf({ metadata: { name: 5 } })).toBeUndefined()
+  expect(customerOf({})).toBeUndefined()
+})
