@@ -117,11 +117,14 @@ it('gives back a claim whose answer was lost, since no agent knows of it', async
   await expect.poll(sessions).toEqual([['A-1', 'ci/ada', 'canceled']])
 })
 
-it('keeps nothing of a claim that is refused', async () => {
+it('keeps nothing of a claim that is refused, or of 1 MiB of arguments', async () => {
   const client = await connected(VERSIONS[0])
+  const long = await callTool(client, 'claim_task', { agent: 'x'.repeat(1 << 20) })
+  expect(long).toMatchObject({ code: 'invalid_request', error: expect.stringMatching(/^agent /) })
   const refused = await callTool(client, 'claim_task', { agent: 'ada', task: 'A-9' })
   expect(refused).toMatchObject({ code: 'not_found' })
   expect(await readdir(join(home, KEPT))).toEqual([])
+  expect(await sessions()).toEqual([])
 })
 
 it('says what is wrong with the file of its token, at its start and later', async () => {

@@ -157,6 +157,22 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
       expect(unknown).toMatchObject({ code: 'unknown_claim' })
     })
 
+    it('stores nothing of a claim with a wrong argument, or of a task of another board', async () => {
+      const [repo, other] = [await board(), await board()]
+      const client = await connected(repo, { version })
+      for (const [asked, code] of [
+        [{ agent: 7 }, 'invalid_request'],
+        [{ agent: 'ada', task: ['A-1'] }, 'invalid_request'],
+        [{ agent: 'ada', max: 'many' }, 'invalid_request'],
+        [{ agent: 'ada', claim: 'short' }, 'invalid_request'],
+        [{ agent: 'ada', board: other.path, task: 'A-1' }, 'forbidden'],
+        [{ agent: 'ada', task: 'B-1' }, 'not_found'],
+      ] as const) {
+        expect(await callTool(client, 'claim_task', asked)).toMatchObject({ code })
+      }
+      for (const one of [repo, other]) expect(await one.json('/sessions')).toEqual({ sessions: [] })
+    })
+
     it('makes a claim of the call, so that one that is sent again is the same', async () => {
       const repo = await board()
       const given: Record<string, unknown>[] = []
@@ -283,9 +299,11 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
 
     it('ends a message at 64 KiB', async () => {
       const known = await bearer()
-      const long = { ...INITIALIZE, more: 'x'.repeat(64 << 10) }
-      const refused = await post(long, { ...known, Connection: 'close' })
-      expect(refused).toMatchObject({ status: 413, code: 'payload_too_large' })
+      for (const bytes of [64 << 10, 1 << 20]) {
+        const long = { ...INITIALIZE, more: 'x'.repeat(bytes) }
+        const refused = await post(long, { ...known, Connection: 'close' })
+        expect(refused).toMatchObject({ status: 413, code: 'payload_too_large' })
+      }
     })
 
     it('takes no notice of the session of somebody else', async () => {
