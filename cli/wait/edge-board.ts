@@ -93,7 +93,7 @@ export function edgeBoard(
   signal.addEventListener('abort', () => {
     cancelReach()
     cancelAway?.()
-    void connection.close()
+    connection.close()
     reads.close()
   })
   connection.start()

@@ -23,6 +23,7 @@ const REASONS = {
   failing: 'The edge answers with errors.',
   ended: 'The edge ended the stream. This is normal from time to time.',
   silent: 'The connection was lost.',
+  hidden: 'This page was hidden, and reads the board again.',
   token: 'The page could not get a token.',
   behind: 'Something changed, and loading it takes longer than it should.',
 } satisfies Record<LostReason, string>

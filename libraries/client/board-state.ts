@@ -38,7 +38,7 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
     const { code, message: error } = inputs.refusal
     return { name: 'refused', since: since('refused'), ...shown, code, error }
   }
-  // It stays live or stale while it reads again to confirm, as after another tab took the stream.
+  // It stays live or stale while it reads again to confirm, as after the stream was renewed.
   const wasCurrent = was.name === 'live' || was.name === 'stale'
   if (inputs.isOpen && !inputs.isLate && (inputs.isConfirmed || wasCurrent)) {
     if (inputs.isUnpublished) return { name: 'waiting', since: since('waiting') }

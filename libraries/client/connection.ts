@@ -1,8 +1,8 @@
 // Keeps a stream open: dials again when it ends or falls silent, or when its token expires.
 
 import { backoffMs, type Clock } from './clock.ts'
-import type { Link, LinkEvents } from './link.ts'
 import type { OpenStream, StreamEnd, StreamSource } from './stream.ts'
+import type { BoardError, LostReason } from './types.ts'
 
 export const PING_MS = 15_000
 /** Two and a half pings: one ping may be late, two are not. */
@@ -14,9 +14,19 @@ const SLOW_DIAL_MS = 3_000
 /** Longest time that a host's timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-export interface ConnectionEvents extends LinkEvents {
+export interface ConnectionEvents {
+  /** Every change from now on causes a message. Earlier changes may have been missed. */
+  opened(): void
+  /** Something arrived just now, at least a ping. */
+  alive(): void
+  /** `data` is the change message as JSON. */
+  message(data: string, id: string | undefined): void
   /** The position in the change log, to resume after. */
-  position(id: string): void
+  position?(id: string): void
+  /** The stream ended. The connection dials again by itself. */
+  lost(reason: LostReason): void
+  /** The stream ended. The connection dials again only after `wake`. */
+  refused(error: BoardError): void
 }
 
 export interface ConnectionOptions {
@@ -27,7 +37,7 @@ export interface ConnectionOptions {
   lastEventId?: string | undefined
 }
 
-export class Connection implements Link {
+export class Connection {
   readonly #options: ConnectionOptions
   readonly #cancelTimers = new Map<'redial' | 'silence' | 'renewal', () => void>()
   #stream: OpenStream | undefined
@@ -51,6 +61,7 @@ export class Connection implements Link {
     this.#dial()
   }
 
+  /** The page or the caller wants the board now: dials at once if the stream is not open. */
   wake(): void {
     const { clock } = this.#options
     const now = clock.elapsed()
@@ -65,11 +76,13 @@ export class Connection implements Link {
     this.#dial()
   }
 
+  /** Closes the stream until `wake`, because the page is hidden or the edge refused the watch. */
   pause(): void {
     this.#hangUp()
   }
 
-  async close(): Promise<void> {
+  /** No event is called after this. */
+  close(): void {
     this.#isClosed = true
     this.#hangUp()
   }
@@ -99,7 +112,7 @@ export class Connection implements Link {
       message: (data, id) => on.message(data, id),
       position: (id) => {
         this.#lastEventId = id
-        on.position(id)
+        on.position?.(id)
       },
       ended: (end) => this.#ended(end),
     })

@@ -27,16 +27,19 @@ export const isVisible = (): boolean => host.document?.visibilityState !== 'hidd
 export interface Lifecycle {
   /** The page is visible again, is online again, or came back from the history. */
   wake(): void
+  /** The page is hidden: another tab is in front of it, or its window is minimized. */
+  hide(): void
   /** The user leaves the page. It may stay in the history, where it must hold no connection. */
   sleep(): void
 }
 
 /** The returned function stops it. */
-export function followLifecycle({ wake, sleep }: Lifecycle): () => void {
+export function followLifecycle({ wake, hide, sleep }: Lifecycle): () => void {
   const { document } = host
   if (!document) return () => undefined
   const onVisibility = () => {
     if (document.visibilityState === 'visible') wake()
+    else hide()
   }
   document.addEventListener('visibilitychange', onVisibility)
   for (const type of ['online', 'pageshow']) host.addEventListener?.(type, wake)

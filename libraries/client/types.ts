@@ -40,6 +40,11 @@ export interface WatchBoardOptions {
    * (React Native). It hides pings, so the client notices a dead connection later.
    */
   EventSource?: EventSourceClass
+  /**
+   * Keeps the stream of a hidden page, for an application that notifies its user. Over http, each
+   * such page takes one of the six connections that a browser allows to an origin.
+   */
+  keepWhileHidden?: boolean
   fetch?: typeof fetch
 }
 
@@ -109,6 +114,8 @@ export type LostReason =
   | 'ended'
   /** The connection died without an end: pings stopped. */
   | 'silent'
+  /** The page is hidden, so it has no stream until it is shown. */
+  | 'hidden'
   /** The `token` function failed. */
   | 'token'
   /** The stream is open, but a refetch fails or takes too long. */

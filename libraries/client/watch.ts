@@ -11,9 +11,9 @@ import type {
 } from '../api/types.ts'
 import { ASK_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
+import type { Connection, ConnectionEvents } from './connection.ts'
 import { BOARDS_ROUTE } from './edge.ts'
 import type { Lifecycle } from './host.ts'
-import type { Link, LinkEvents } from './link.ts'
 import { activityRoute, isNewer, parseMessage, taskRoute } from './message.ts'
 import type { ReadResult, Reads } from './reads.ts'
 import { Resource } from './resource.ts'
@@ -39,7 +39,7 @@ export interface WatchDeps {
 
 export interface WatchParts extends WatchDeps {
   reads: Reads
-  link(on: LinkEvents): Link
+  connection(on: ConnectionEvents): Connection
 }
 
 const MAX_TASK_READS = 6
@@ -47,7 +47,7 @@ const MAX_TASK_READS = 6
 export class Watch implements BoardWatch {
   readonly #options: WatchBoardOptions
   readonly #parts: WatchParts
-  readonly #link: Link
+  readonly #connection: Connection
   readonly #tasks: Resource | undefined
   readonly #sessions: Resource | undefined
   readonly #status: Resource
@@ -77,15 +77,16 @@ export class Watch implements BoardWatch {
     if (onTasks || onTask) this.#tasks = this.#listResource('tasks')
     if (onSessions) this.#sessions = this.#listResource('sessions')
     this.#status = this.#statusResource()
-    this.#link = parts.link(this.#linkEvents())
+    this.#connection = parts.connection(this.#connectionEvents())
     this.#stopLifecycle = parts.followLifecycle({
       wake: () => this.#wake(),
-      sleep: () => {
-        this.#link.pause()
-        this.#lost('silent')
+      hide: () => {
+        if (!this.#isWanted()) this.#sleep()
       },
+      sleep: () => this.#sleep(),
     })
-    this.#link.start()
+    if (this.#isWanted()) this.#connection.start()
+    else this.#lostReason = 'hidden'
     // Read at once, to show something early. Once the stream is open, everything is read again.
     for (const resource of this.#resources()) resource.invalidate()
   }
@@ -123,7 +124,7 @@ export class Watch implements BoardWatch {
       for (const resource of this.#resources()) resource.close()
       this.#parts.reads.close()
     }
-    await this.#link.close()
+    this.#connection.close()
   }
 
   async #read(route: string): Promise<ReadResult> {
@@ -131,7 +132,7 @@ export class Watch implements BoardWatch {
     return await this.#parts.reads.read(route)
   }
 
-  #linkEvents(): LinkEvents {
+  #connectionEvents(): ConnectionEvents {
     return {
       opened: () => {
         this.#isOpen = true
@@ -181,9 +182,19 @@ export class Watch implements BoardWatch {
 
   #wake(): void {
     if (this.#state.name === 'closed') return
-    this.#link.wake()
+    if (this.#isWanted()) this.#connection.wake()
     for (const resource of this.#resources()) resource.revalidate()
     this.#updateState()
+  }
+
+  /** A hidden page has no stream: browsers allow six HTTP/1.1 connections to an origin. */
+  #isWanted(): boolean {
+    return this.#options.keepWhileHidden === true || this.#parts.isVisible()
+  }
+
+  #sleep(): void {
+    this.#connection.pause()
+    this.#lost('hidden')
   }
 
   #listResource(name: 'tasks' | 'sessions'): Resource {
@@ -270,7 +281,7 @@ export class Watch implements BoardWatch {
       onStatus: () => {
         const { error } = resource
         if (error && isFinal(error)) {
-          this.#link.pause()
+          this.#connection.pause()
           this.#refused(error)
         } else this.#updateState()
       },

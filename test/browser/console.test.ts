@@ -101,18 +101,6 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await isLive(page)
   })
 
-  it('has one stream for ten tabs', async () => {
-    const { url } = await start.local()
-    const tabs = await Promise.all(Array.from({ length: 9 }, () => context.newPage()))
-    await Promise.all(tabs.map((tab) => tab.goto(url)))
-    await Promise.all(tabs.map(isLive))
-    await expect.poll(() => start.json('/status')).toMatchObject({ streams: 1 })
-
-    await editTask(start, 'LAMP-5', retitle('Seen in every tab'))
-    await Promise.all([page, ...tabs].map((tab) => shows(tab, 'Seen in every tab')))
-    await Promise.all(tabs.map((tab) => tab.close()))
-  })
-
   it('reconnects after the Worker was killed, and misses nothing', async () => {
     // Without this, the Worker may be back before the page notices.
     await page.route('**/api/**', (route) => route.abort())

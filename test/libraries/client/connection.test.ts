@@ -11,13 +11,12 @@ async function connected(prepare: (edge: FakeStreams) => void = () => undefined,
   prepare(edge)
   const events: string[] = []
   const connection = new Connection({
-    streams: edge.source(queueMicrotask, seesPings),
+    streams: edge.source(seesPings),
     clock,
     on: {
       opened: () => events.push('opened'),
       alive: () => undefined,
       message: (data) => events.push((JSON.parse(data) as { id: string }).id),
-      position: () => undefined,
       lost: (reason) => events.push(`lost: ${reason}`),
       refused: ({ code }) => events.push(`refused: ${code}`),
     },

@@ -11,6 +11,8 @@ export class FakeNetwork {
   readonly requests: string[] = []
   /** The open streams. */
   readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
+  /** The ids that the streams asked to resume after. */
+  readonly resumed: (string | null)[] = []
   /** Route → a response that replaces the normal one. */
   readonly overrides = new Map<string, Answer>()
   /** Holds responses back until `deliver`. They contain the value at the time of the request. */
@@ -92,6 +94,7 @@ export class FakeNetwork {
   }
 
   #open(init: RequestInit | undefined): Response {
+    this.resumed.push(new Headers(init?.headers).get('Last-Event-ID'))
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.streams.add(controller)

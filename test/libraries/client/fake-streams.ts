@@ -19,12 +19,11 @@ export class FakeStreams {
   /** Undefined: the stream sends no `retry`. */
   retryMs: number | undefined
 
-  /** A source for one tab; `run` runs the tasks of this tab. */
-  source(run: (task: () => void) => void = queueMicrotask, seesPings = true): StreamSource {
+  source(seesPings = true): StreamSource {
     return {
       seesPings,
       open: (lastEventId, on) => {
-        const tasks = new Tasks(on, run)
+        const tasks = new Tasks(on)
         const stream = { lastEventId, on: tasks }
         const close = () => {
           tasks.isOver = true
@@ -76,15 +75,13 @@ export const unauthorized = (): StreamEnd => ({
 
 const seqOf = (id: string): number => Number(id.split('-')[1])
 
-/** Runs each event as a task of its tab; drops events once the stream is closed. */
+/** Runs each event as a task of its own; drops events once the stream is closed. */
 class Tasks implements StreamEvents {
   isOver = false
   readonly #on: StreamEvents
-  readonly #run: (task: () => void) => void
 
-  constructor(on: StreamEvents, run: (task: () => void) => void) {
+  constructor(on: StreamEvents) {
     this.#on = on
-    this.#run = run
   }
 
   opened = (renewAt: number) => this.#later(() => this.#on.opened(renewAt))
@@ -95,7 +92,7 @@ class Tasks implements StreamEvents {
   ended = (why: StreamEnd) => this.#later(() => this.#on.ended(why))
 
   #later(task: () => void): void {
-    this.#run(() => {
+    queueMicrotask(() => {
       if (!this.isOver) task()
     })
   }

@@ -43,7 +43,6 @@ class Life {
     },
     {
       clock: this.clock,
-      tabs: () => undefined,
       isVisible: () => true,
       report: (error) => {
         throw error

@@ -53,7 +53,6 @@ async function setUp(by: 'pings' | 'reports') {
     },
     {
       clock,
-      tabs: () => undefined,
       isVisible: () => true,
       report: (error) => expect.unreachable(String(error)),
       followLifecycle: () => () => undefined,

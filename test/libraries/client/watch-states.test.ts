@@ -12,8 +12,8 @@ type Lifecycle = Parameters<WatchDeps['followLifecycle']>[0]
 async function watching(
   options: Partial<WatchBoardOptions> = {},
   network = new FakeNetwork(),
-  isVisible = true,
   begin: (clock: FakeClock) => void = () => undefined,
+  isHidden = false,
 ) {
   const clock = new FakeClock()
   begin(clock)
@@ -22,6 +22,7 @@ async function watching(
   const reported: unknown[] = []
   const states: BoardState[] = []
   let page: Lifecycle | undefined
+  let isVisible = !isHidden
   const watch = openWatch(
     {
       url: 'https://edge.test',
@@ -35,7 +36,6 @@ async function watching(
     },
     {
       clock,
-      tabs: () => undefined,
       isVisible: () => isVisible,
       report: (error) => reported.push(error),
       followLifecycle: (on) => {
@@ -49,7 +49,27 @@ async function watching(
   await clock.advance(0)
   const names = () => states.map(({ name }) => name)
   const now = () => clock.now() - start
-  return { network, clock, calls, reported, states, names, now, watch, page: () => page }
+  const hide = () => {
+    isVisible = false
+    page?.hide()
+  }
+  const show = () => {
+    isVisible = true
+    page?.wake()
+  }
+  return {
+    network,
+    clock,
+    calls,
+    reported,
+    states,
+    names,
+    now,
+    watch,
+    page: () => page,
+    hide,
+    show,
+  }
 }
 
 const CHANGED = { type: 'tasks-changed' }
@@ -179,11 +199,50 @@ describe('the state of a watch', () => {
     expect(names()).toEqual(['live', 'reconnecting', 'live'])
     expect(calls.at(-1)).toEqual(['tasks', 'A-1'])
   })
+
+  it('has no stream while its page is hidden, and resumes after the last id once it is shown', async () => {
+    const { clock, network, states, watch, hide, show } = await watching()
+    await network.publish({ type: 'task-changed', id: 'A-1' })
+    hide()
+    expect(network.streams.size).toBe(0)
+    expect(states.at(-1)).toMatchObject({ name: 'reconnecting', reason: 'hidden' })
+    await watch.refetch()
+    await clock.advance(600_000)
+    expect(network.streams.size).toBe(0)
+    show()
+    await clock.advance(0)
+    expect(network.streams.size).toBe(1)
+    expect(watch.state.name).toBe('live')
+    expect(network.resumed).toEqual([null, 'e-1'])
+  })
+
+  it('opens no stream where the page begins hidden, and reads the board all the same', async () => {
+    const { network, calls, states, watch, show, clock } = await watching(
+      {},
+      undefined,
+      undefined,
+      true,
+    )
+    expect([network.streams.size, calls]).toEqual([0, [['tasks']]])
+    expect(watch.state).toMatchObject({ name: 'connecting', reason: 'hidden' })
+    show()
+    await clock.advance(0)
+    expect(network.streams.size).toBe(1)
+    expect(states.at(-1)?.name).toBe('live')
+  })
+
+  it('keeps the stream of a hidden page that asks for it, but none of a page in the history', async () => {
+    const { network, names, hide, page } = await watching({ keepWhileHidden: true })
+    hide()
+    expect([network.streams.size, names()]).toEqual([1, ['live']])
+    page()?.sleep()
+    expect(network.streams.size).toBe(0)
+  })
 })
 
 describe('a watch of a board that nobody reports any more', () => {
   /** An edge whose clock is an hour ahead. The sidecar reports each 30 s until `diesAt` (ms). */
-  async function reporting(options: { isVisible?: boolean; diesAt?: number } = {}) {
+  async function reporting(options: Partial<WatchBoardOptions> & { diesAt?: number } = {}) {
     const network = new FakeNetwork()
     let now = () => 0
     const sidecar = { diesAt: options.diesAt ?? Number.POSITIVE_INFINITY }
@@ -191,7 +250,7 @@ describe('a watch of a board that nobody reports any more', () => {
       const lastAt = Math.min(now(), sidecar.diesAt)
       return statusAt(now() + HOUR, HOUR + lastAt - (lastAt % 30_000))
     }
-    const watched = await watching({}, network, options.isVisible, (clock) => {
+    const watched = await watching(options, network, (clock) => {
       const start = clock.now()
       now = () => clock.now() - start
     })
@@ -245,7 +304,8 @@ describe('a watch of a board that nobody reports any more', () => {
   })
 
   it('asks nothing while its page is hidden', async () => {
-    const { live, asked } = await reporting({ isVisible: false })
+    const { live, asked, hide } = await reporting({ keepWhileHidden: true })
+    hide()
     const before = asked()
     await live(600)
     expect(asked()).toBe(before)
