@@ -15,6 +15,14 @@ export interface Definition {
   run(input: Input, context: Context): Promise<number>
 }
 
+/** A command in the list of all: loaded when it is named. */
+export interface Listed {
+  /** One line, for the list of commands. */
+  summary: string
+  /** Absent: it needs a checkout. */
+  load: (() => Promise<{ command: Definition }>) | undefined
+}
+
 /** `run` gets what `options` declare, and nothing else. */
 export const define = <const Options extends readonly Setting[]>(
   definition: Omit<Definition, 'options' | 'run'> & {

@@ -2,14 +2,7 @@
 // when it is named, since `watch` must not wait for what `start` imports.
 
 import { edition } from '#edition'
-import type { Definition } from './command.ts'
-
-export interface Listed {
-  /** One line, for the list of commands. */
-  summary: string
-  /** Absent: it needs a checkout. */
-  load: (() => Promise<{ command: Definition }>) | undefined
-}
+import type { Listed } from './command.ts'
 
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   dev: {

@@ -1,7 +1,7 @@
 // What the checkout and the package have differently: `#edition` is one of the two
 // (tools/start/edition.ts, tools/package/edition.ts).
 
-import type { Listed } from './commands.ts'
+import type { Listed } from './command.ts'
 
 export interface Edition {
   /** The console's page, for an edge with this folder. It may be named before it is filled. */

@@ -8,7 +8,7 @@ import { messageOf } from '../sidecar/log.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
 import { isDiskFailure } from '../worker/shared/file-errors.ts'
 import type { Definition } from './command.ts'
-import { COMMANDS, GROUPS, type Listed } from './commands.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
 import {
   type Context,
   type Environment,
