@@ -8,80 +8,43 @@ import type {
   ClaimRenewal,
   ClaimRequest,
   HeldClaim,
-  Problem,
   Sessions,
   Task,
   Tasks,
 } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
+import { askEdge, EdgeRefused } from '../request.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import type { Release } from './kept-claims.ts'
 
-type Refusal = Omit<Problem, 'code'> & { code: string }
-
-/** What the edge refused, with what it says of it. */
-export class ClaimRefused extends Error {
-  override readonly name = 'ClaimRefused'
-  readonly problem: Refusal
-
-  constructor(problem: Refusal) {
-    super(problem.error)
-    this.problem = problem
-  }
-}
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof ClaimRefused
-    ? error.problem.code
-    : error instanceof BoardError
-      ? error.code
-      : undefined
-
 /** Whether the edge answered with one of these codes. */
 export const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
-  codes.includes(codeOf(error) ?? '')
+  error instanceof BoardError && codes.includes(error.code)
 
 /** Whether no Signalbox answered: it may be starting again. */
 export const isAway = (error: unknown): boolean => isCode(error, 'unreachable')
 
-const ANSWERED_WITHIN_MS = 10_000
 const TRIES = 4
 const PAUSE_MS = 500
 
 export type ClaimsAtEdge = ReturnType<typeof claimsAt>
 
-export function claimsAt({ url, path = '', token }: BoardAtEdge) {
-  /** Sent again after a failure: it is answered the same. Throws ClaimRefused, BoardError. */
-  async function ask<Answer>(route: string, body?: object, method = 'POST'): Promise<Answer> {
+export function claimsAt({ path = '', ...edge }: BoardAtEdge) {
+  /** Sent again after a failure: it is answered the same. Throws BoardError. */
+  async function ask<Answer>(route: string, body?: object, method?: 'PUT'): Promise<Answer> {
     const mark = route.includes('?') ? '&' : '?'
-    const target = `${url}/api${route}${mark}path=${encodeURIComponent(path)}`
+    const target = `${route}${mark}path=${encodeURIComponent(path)}`
     for (let tries = 1; ; tries++) {
-      // One that cannot be read has a sentence of its own.
-      const headers = {
-        authorization: `Bearer ${await token()}`,
-        'content-type': 'application/json',
-      }
       try {
-        const response = await fetch(target, {
-          headers,
-          ...(body && { method, body: JSON.stringify(body) }),
-          // It would carry the claim's secret along.
-          redirect: 'manual',
-          signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
-        })
-        const text = await response.text()
-        if (response.ok) return JSON.parse(text) as Answer
-        if (response.status < 500) throw new ClaimRefused(problemIn(text, response.status))
-        if (tries === TRIES) throw unreachable(`it answered ${response.status}`)
+        return await askEdge<Answer>(edge, target, { body, ...(method && { method }) })
       } catch (error) {
-        if (error instanceof ClaimRefused || error instanceof BoardError) throw error
-        if (tries === TRIES) throw unreachable(String(error))
+        if (!(error instanceof BoardError)) throw error
+        if (error instanceof EdgeRefused && error.status < 500) throw error
+        if (tries === TRIES) throw new BoardError(0, 'unreachable', error.message)
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries))
     }
   }
-  const unreachable = (why: string) =>
-    new BoardError(0, 'unreachable', `No Signalbox answers at ${url} (${why}).`)
   return {
     claim: (asked: Partial<ClaimRequest> & { claim: string; actor: string }) =>
       ask<Claimed>('/claims', asked),
@@ -108,14 +71,4 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
       return copy?.status !== undefined && (config?.closed.includes(copy.status) ?? false)
     },
   }
-}
-
-function problemIn(text: string, status: number): Refusal {
-  try {
-    const { error, code, ...fields } = JSON.parse(text) as Problem
-    if (typeof error === 'string') return { ...fields, error, code: String(code) }
-  } catch {
-    // It is no answer of ours.
-  }
-  return { error: `The edge answered ${status}.`, code: 'internal' as const }
 }

@@ -7,7 +7,7 @@ import { type Context, noticeTo } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { claimsAt, isAway } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, type Release } from './kept-claims.ts'
-import { type Answered, type Claimant, isPlaced, type OwnClaim, told } from './own-claim.ts'
+import { type Answered, type Claimant, isPlaced, type OwnClaim, printAnswer } from './own-claim.ts'
 
 /** Prints one line of JSON. Resolves with the exit code. */
 export async function giveBack(
@@ -24,9 +24,9 @@ export async function giveBack(
     noticeTo(io)(`No Signalbox answers for ${board}: ${what}.`)
     return { line: { type: 'kept', task, outcome: release.outcome, board } }
   }
-  if (!claimant.place && passedOn) return await told(io, claimant, () => keep(passedOn))
+  if (!claimant.place && passedOn) return await printAnswer(io, claimant, () => keep(passedOn))
   if (!isPlaced(claimant, io)) return FAILED
-  return await told(io, claimant, async () => {
+  return await printAnswer(io, claimant, async () => {
     try {
       const answer = await claimsAt(claimant.place.edge).release({ claim, ...release })
       if (kept) await forgetClaim(env, kept)

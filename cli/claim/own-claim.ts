@@ -14,12 +14,12 @@ import { isRunning } from '../../system/lock.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { type Context, type Environment, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
+import { EdgeRefused } from '../request.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { OWN_CLAIM } from '../settings.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { findTarget, TARGET, type TargetOptions } from '../wait/target.ts'
 import { type AgentProcess, agentAbove, identify, isSame } from './agent-process.ts'
-import { ClaimRefused } from './claims-at-edge.ts'
 import { type KeptClaim, keptClaims } from './kept-claims.ts'
 
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
@@ -221,7 +221,7 @@ export async function runningBoard(
 export type Answered = ({ line: object } | { text: string }) & { code?: number }
 
 /** Prints what it answers, and turns what the edge refuses into an exit code and a sentence. */
-export async function told(
+export async function printAnswer(
   io: Context['io'],
   { board }: { board: string },
   ask: () => Promise<Answered>,
@@ -232,7 +232,7 @@ export async function told(
     io.out('line' in answer ? `${jsonText(answer.line)}\n` : answer.text)
     return answer.code ?? 0
   } catch (error) {
-    if (error instanceof ClaimRefused) {
+    if (error instanceof EdgeRefused) {
       const { problem } = error
       io.out(`${jsonText({ type: problem.code, ...problem, board })}\n`)
       notice(problem.error)

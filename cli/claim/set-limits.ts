@@ -5,7 +5,7 @@ import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import type { TargetOptions } from '../wait/target.ts'
 import { claimsAt } from './claims-at-edge.ts'
-import { runningBoard, told } from './own-claim.ts'
+import { printAnswer, runningBoard } from './own-claim.ts'
 
 /** Prints one line of JSON. Resolves with the exit code. */
 export async function setLimits(
@@ -16,7 +16,7 @@ export async function setLimits(
   const target = await runningBoard(input, context)
   if (!target) return FAILED
   const { board, edge } = target
-  return await told(context.io, target, async () => {
+  return await printAnswer(context.io, target, async () => {
     const settings = await claimsAt(edge).set(change)
     return { line: { type: settings.paused ? 'paused' : 'open', ...settings, board } }
   })

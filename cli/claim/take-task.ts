@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claimed, ClaimRequest } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Environment } from '../context.ts'
+import { EdgeRefused } from '../request.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
-import { ClaimRefused, claimsAt, isAway, isCode } from './claims-at-edge.ts'
+import { claimsAt, isAway, isCode } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
 import { type Claimant, LIMITED, type Place, type Placed } from './own-claim.ts'
 import { endKept } from './watch-claims.ts'
@@ -24,7 +25,7 @@ export class NothingFree extends Error {}
 
 export type Given = Claimed & { claim: string }
 
-/** Throws ClaimRefused, or NothingFree. */
+/** Throws EdgeRefused, or NothingFree. */
 export async function takeTask(
   { ttl, ...wanted }: Wanted,
   { actor, agent, tree, branch, gitFolder, place }: Placed,
@@ -85,7 +86,7 @@ export async function takeTask(
     try {
       return await ask(fresh)
     } catch (error) {
-      if (error instanceof ClaimRefused) await forgetClaim(env, fresh)
+      if (error instanceof EdgeRefused) await forgetClaim(env, fresh)
       throw error
     }
   }

@@ -1,7 +1,7 @@
 // Whether a claim still holds: before a commit, or before work that cannot be taken back.
 
 import { claimsAt } from '../claim/claims-at-edge.ts'
-import { claimantOf, HELD, isPlaced, ownClaim, told } from '../claim/own-claim.ts'
+import { claimantOf, HELD, isPlaced, ownClaim, printAnswer } from '../claim/own-claim.ts'
 import { standingOf } from '../claim/standing.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
@@ -23,7 +23,7 @@ async function run(input: Input<OptionsOf<typeof HELD>>, context: Context): Prom
   const claimant = await claimantOf(input, context)
   const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
-  return await told(context.io, claimant, async () => {
+  return await printAnswer(context.io, claimant, async () => {
     const activeAt = new Date().toISOString()
     const answer = await claimsAt(claimant.place.edge).renew({ claim: own.claim, activeAt })
     const { type, code } = standingOf(answer, 'held')

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonText } from '../../worker/shared/printable.ts'
-import { CLAIMING, claimantOf, isPlaced, type Placed, told } from '../claim/own-claim.ts'
+import { CLAIMING, claimantOf, isPlaced, type Placed, printAnswer } from '../claim/own-claim.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'
 import {
   NothingFree,
@@ -127,7 +127,7 @@ async function claim(
     given: await takeTask(wanted, claimant, env),
   })
   try {
-    return await told(io, first, async () => {
+    return await printAnswer(io, first, async () => {
       const taken = await (placed ? take(placed) : whenFree({ first, find, take, notice, signal }))
       onTaken?.(taken)
       const { task, claim, ...answer } = taken.given

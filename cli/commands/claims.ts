@@ -2,7 +2,7 @@
 
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
-import { runningBoard, told } from '../claim/own-claim.ts'
+import { printAnswer, runningBoard } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -28,7 +28,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { io } = context
   const target = await runningBoard(input, context)
   if (!target) return FAILED
-  return await told(io, target, async () => {
+  return await printAnswer(io, target, async () => {
     const { sessions, tasks, silentAfterMs, now } = await claimsAt(target.edge).overview()
     const titles = new Map(tasks.map(({ id, title }) => [id, title]))
     const held = heldBy(sessions, titles, { silentAfterMs, now })

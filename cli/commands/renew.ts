@@ -1,7 +1,7 @@
 // Goes on holding a task, and says what is done.
 
 import { claimsAt } from '../claim/claims-at-edge.ts'
-import { claimantOf, HELD, isPlaced, ownClaim, told } from '../claim/own-claim.ts'
+import { claimantOf, HELD, isPlaced, ownClaim, printAnswer } from '../claim/own-claim.ts'
 import { standingOf } from '../claim/standing.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
@@ -30,7 +30,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { ttl: ttlMs, progress } = input.options
   const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
-  return await told(context.io, claimant, async () => {
+  return await printAnswer(context.io, claimant, async () => {
     const answer = await claimsAt(claimant.place.edge).renew({
       claim: own.claim,
       activeAt: new Date().toISOString(),

@@ -6,7 +6,7 @@ import type { Reply } from '../../sidecar/publish/edge.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
-import { ask, firstLineOf } from '../payments/ask.ts'
+import { ask, firstLineOf } from '../request.ts'
 
 const WRITE = 'board:write'
 const HOUR_MS = 3_600_000

@@ -1,6 +1,7 @@
 // Requests to the edge: URL, token, timeout, errors.
 
 import type { Clock } from './clock.ts'
+import { isPage } from './host.ts'
 import { BoardError, type WatchBoardOptions } from './types.ts'
 
 interface EdgeDeps {
@@ -86,6 +87,8 @@ export class Edge {
         // stream never ends. Workers have no `cache` option.
         ...('cache' in Request.prototype && { cache: 'no-store' as const }),
         ...(token === undefined && { credentials: 'include' as const }),
+        // A program's token does not go to another host.
+        redirect: isPage() ? 'follow' : 'manual',
         signal: controller.signal,
       })
     } catch (error) {

@@ -20,6 +20,9 @@ export function pageOrigin(): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
+/** A page follows a redirect: its browser shows no other answer of one. */
+export const isPage = (): boolean => host.document !== undefined
+
 /** A program is always visible. */
 export const isVisible = (): boolean => host.document?.visibilityState !== 'hidden'
 

@@ -129,6 +129,8 @@ function createSend(options: PaymentsOptions): Send {
         ...headers,
       },
       ...(body && { body: JSON.stringify(body) }),
+      // A program's order and its token do not go to another host; a page cannot see a redirect.
+      redirect: 'document' in globalThis ? ('follow' as const) : ('manual' as const),
       signal: AbortSignal.timeout(timeoutMs),
     }
     let response: Response

@@ -1,7 +1,6 @@
 // Takes a board that no sidecar publishes off the list of a Signalbox.
 
 import { join } from 'node:path'
-import type { Problem } from '../../../libraries/api/types.ts'
 import { DATA_DIR } from '../../../system/data-folder.ts'
 import { define } from '../../command.ts'
 import {
@@ -14,6 +13,7 @@ import {
   UsageError,
 } from '../../context.ts'
 import { FAILED } from '../../exit-codes.ts'
+import { EdgeRefused, requestEdge } from '../../request.ts'
 import { readDataFolder, runningAbove } from '../../running-system.ts'
 import type { OptionsOf } from '../../setting.ts'
 import { type BoardAtEdge, boardNames } from '../../wait/edge-board.ts'
@@ -32,8 +32,6 @@ needs the scopes board:read and board:write.`,
   run,
 })
 
-const ANSWERED_WITHIN_MS = 10_000
-
 async function run(input: Input<Options>, context: Context): Promise<number> {
   const [name] = input.arguments
   if (name === undefined) throw missing({ 'NAME, the board that is gone': name })
@@ -47,14 +45,13 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
       notice(`${why}: the list has ${listed.map((one) => one.name).join(', ') || 'none'}.`)
       return FAILED
     }
-    const response = await fetch(`${edge.url}/api/boards?path=${encodeURIComponent(board.name)}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${await edge.token()}` },
-      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
-    })
-    if (!response.ok) {
-      const { error } = (await response.json().catch(() => ({}))) as Partial<Problem>
-      notice(`${board.name} stays on the list. ${error ?? `The edge answered ${response.status}.`}`)
+    try {
+      await requestEdge(edge, `/boards?path=${encodeURIComponent(board.name)}`, {
+        method: 'DELETE',
+      })
+    } catch (error) {
+      if (!(error instanceof EdgeRefused)) throw error
+      notice(`${board.name} stays on the list. ${error.message}`)
       return FAILED
     }
     announce(context.io, `${board.name} is off the list.\n`, 'board.forgotten', {

@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing } from '../../context.ts'
-import { ask } from '../../payments/ask.ts'
 import { readTarget, TARGET, type TargetOptions } from '../../payments/target.ts'
+import { askEdge, failureIn } from '../../request.ts'
 import { runningStart, systemIn } from '../../running-system.ts'
 import { EDGE } from '../../settings.ts'
 
@@ -20,10 +20,7 @@ end is not known yet. Needs a token with payments:write.`,
   run,
 })
 
-const answered = z.union([
-  z.object({ reference: z.string(), status: z.string() }).transform((it) => ({ ...it, error: '' })),
-  z.object({ error: z.string() }),
-])
+const answered = z.object({ reference: z.string(), status: z.string() })
 
 /** The edge asks its gateway three times at most. */
 const PATIENCE_MS = 30_000
@@ -36,18 +33,13 @@ async function run(input: Input<TargetOptions>, context: Context): Promise<numbe
   const needed = { 'ID, our id of the payment': id, [`${EDGE.called} or --data DIR`]: edge }
   const whose = '--token-file FILE, which holds the access token'
   if (!id || !edge || !token) throw missing({ ...needed, [whose]: token })
-  const headers = { authorization: `Bearer ${token}` }
-  const url = `${edge}/api/payments/transactions/${encodeURIComponent(id)}/cancel`
-  const answer = await ask(url, { method: 'POST', headers }, PATIENCE_MS)
-  if (!answer.ok) {
-    io.err(`signalbox: No answer from ${edge}: ${answer.why}.\n`)
+  const route = `/payments/transactions/${encodeURIComponent(id)}/cancel`
+  const asked = { method: 'POST', timeoutMs: PATIENCE_MS } as const
+  const done = await askEdge({ url: edge, token }, route, asked, answered.parse).catch(failureIn)
+  if ('failure' in done) {
+    io.err(`signalbox: ${printable(done.failure)}\n`)
     return 1
   }
-  const body = answered.safeParse(JSON.parse(answer.text || '{}')).data
-  if (answer.status === 200 && body && 'status' in body) {
-    io.out(`${printable(body.reference)} is ${body.status}.\n`)
-    return 0
-  }
-  io.err(`signalbox: ${printable(body?.error || `The edge answered ${answer.status}.`)}\n`)
-  return 1
+  io.out(`${printable(done.reference)} is ${done.status}.\n`)
+  return 0
 }

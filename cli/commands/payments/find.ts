@@ -6,8 +6,8 @@ import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing, noticeTo, UsageError } from '../../context.ts'
-import { ask } from '../../payments/ask.ts'
 import { readTarget, TARGET } from '../../payments/target.ts'
+import { askEdge, failureIn } from '../../request.ts'
 import { runningStart, systemIn } from '../../running-system.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { EDGE, JSON_OUTPUT } from '../../settings.ts'
@@ -61,18 +61,10 @@ async function run(input: Input<FindOptions>, context: Context): Promise<number>
   if (!edge || !token) {
     throw missing({ ...needed, '--token-file FILE, which holds the access token': token })
   }
-  const url = `${edge}/api/payments/transactions?${query}`
-  const answer = await ask(url, { headers: { authorization: `Bearer ${token}` } })
-  const fail = noticeTo(io, 'error')
-  if (!answer.ok) {
-    fail(`No answer from ${edge}: ${answer.why}.`)
-    return 2
-  }
-  const body: unknown = JSON.parse(answer.text || '{}')
-  const found = answered.safeParse(body).data
-  if (answer.status !== 200 || !found) {
-    const { error } = (body ?? {}) as { error?: unknown }
-    fail(printable(String(error ?? `The edge answered ${answer.status}.`)))
+  const route = `/payments/transactions?${query}`
+  const found = await askEdge({ url: edge, token }, route, {}, answered.parse).catch(failureIn)
+  if ('failure' in found) {
+    noticeTo(io, 'error')(printable(found.failure))
     return 2
   }
   const { transactions, cursor } = found

@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { BoardError } from '../../../libraries/client/types.ts'
 import { DECIMAL_SIGNS } from '../../../libraries/settlement/amounts.ts'
 import { FIELDS } from '../../../libraries/settlement/columns.ts'
 import {
@@ -20,7 +21,7 @@ import { isZone } from '../../../worker/payments/domain/day.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../../context.ts'
-import { BooksError, booksAtEdge } from '../../payments/books-at-edge.ts'
+import { booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
 import { openKeptReading } from '../../payments/kept-reading.ts'
 import { readTarget, TARGET } from '../../payments/target.ts'
@@ -105,7 +106,7 @@ async function run(input: Input<ReconcileOptions>, context: Context): Promise<nu
     if (names !== undefined) noticeTo(io)(names)
     return isAgreed(comparison) ? 0 : 1
   } catch (error) {
-    if (!(error instanceof BooksError)) throw error
+    if (!(error instanceof BoardError)) throw error
     noticeTo(io, 'error')(error.message)
     return 2
   }

@@ -21,7 +21,6 @@ import {
   refuseNeedless,
   UsageError,
 } from '../../context.ts'
-import { ask, firstLineOf } from '../../payments/ask.ts'
 import {
   hiding,
   readTarget,
@@ -30,6 +29,7 @@ import {
   TARGET,
   type Target,
 } from '../../payments/target.ts'
+import { ask, firstLineOf } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { EDGE } from '../../settings.ts'
 
