@@ -9,7 +9,7 @@ import {
 } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import { RepositoryObject } from '../../worker/board/repositories-object.ts'
-import { type Edge, publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
+import { type Edge, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
 const { REPOSITORY: namespace } = env as unknown as {
@@ -44,6 +44,22 @@ it('an object has no alarm until something is claimed, and none after the last o
   await ask('/release', { claim, outcome: 'abandoned' })
   await runDurableObjectAlarm(objectOf(repo))
   expect(await alarmOf(repo)).toBeNull()
+})
+
+it('a claim, a renewal and a release for a path that nobody published make no tables', async () => {
+  const repo = new Repo(edge)
+  const ask = await working(repo)
+  const claim = secretOf(1)
+  const unpublished = { status: 404, body: { code: 'unknown_repository' } }
+  expect(await ask('', { claim, actor: 'ada' })).toMatchObject(unpublished)
+  expect(await ask('/renew', { claim })).toMatchObject(unpublished)
+  expect(await ask('/release', { claim, outcome: 'done' })).toMatchObject(unpublished)
+  const tables = await runInDurableObject(objectOf(repo), (_, { storage }) =>
+    storage.sql
+      .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
+      .toArray(),
+  )
+  expect(tables).toEqual([])
 })
 
 it('the alarm is that of the earliest, and a renewal leaves it', async () => {

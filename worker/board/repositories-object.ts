@@ -9,6 +9,7 @@ import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
 import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
+import type { Claims } from './claims.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Told } from './presence.ts'
@@ -89,15 +90,15 @@ export class RepositoryObject extends DurableObject {
   }
 
   claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>> {
-    return this.#claimed(this.#open().claims.claim(request, Date.now()))
+    return this.#claimed((claims) => claims.claim(request, Date.now()))
   }
 
   renew(renewal: Renewal): Promise<ClaimOutcome<Held>> {
-    return this.#claimed(this.#open().claims.renew(renewal, Date.now()))
+    return this.#claimed((claims) => claims.renew(renewal, Date.now()))
   }
 
   release(release: Release): Promise<ClaimOutcome<Held>> {
-    return this.#claimed(this.#open().claims.release(release, Date.now()))
+    return this.#claimed((claims) => claims.release(release, Date.now()))
   }
 
   settings(change: SettingsChange): BoardSettings | undefined {
@@ -254,7 +255,11 @@ export class RepositoryObject extends DurableObject {
     if (isLost || due < armed) await storage.setAlarm(Math.max(due, now))
   }
 
-  async #claimed<Answer>({ frames, ...outcome }: Claimed<Answer>): Promise<ClaimOutcome<Answer>> {
+  /** It makes no tables for a path that nobody published. */
+  async #claimed<Answer>(run: (claims: Claims) => Claimed<Answer>): Promise<ClaimOutcome<Answer>> {
+    const known = this.#find()
+    if (!known) return { ok: false, reason: 'unpublished' }
+    const { frames, ...outcome } = run(known.claims)
     this.#send(frames)
     await this.#arm()
     return outcome as ClaimOutcome<Answer>
