@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makePrivateFolder } from '../sidecar/private-file.ts'
 import { isOwnersAlone, stateFolder } from '../sidecar/user-folders.ts'
+import { SECRET_BYTES } from '../worker/shared/auth-config.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import type { Environment } from './environment.ts'
 import { StartError } from './start-error.ts'
@@ -21,8 +22,6 @@ export interface SecretLocation {
 }
 
 const NAME = 'secret'
-/** What HS256 asks for: as many bytes as its digest. */
-const SECRET_BYTES = 32
 const SECRET = /^[\w-]{43,}$/
 
 /**

@@ -1,8 +1,10 @@
 // Makes a token. It is the only thing on standard output, so that it can go straight into a file.
 
-import { randomUUID } from 'node:crypto'
-import { decodeJwt, SignJWT } from 'jose'
+import { decodeJwt } from 'jose'
 import { SCOPES } from '../../worker/shared/access.ts'
+import { readAuth, SECRET_BYTES } from '../../worker/shared/auth-config.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
+import { createTokens } from '../../worker/shared/tokens.ts'
 import { define } from '../command.ts'
 import {
   type Context,
@@ -15,14 +17,11 @@ import {
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV, REPO, RUNNING } from '../settings.ts'
 
-/** The edge refuses shorter ones: an HS256 key has to be as long as its hash. */
-const SECRET_BYTES = 32
 const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const SECRET = `the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`
 /** What an agent needs: to claim, and to see what. */
 const OF_ACTOR = 'board:read board:work'
 const PUBLISHES = 'board:write'
-const AUDIENCE = 'signalbox'
 const WIDE = 'Note: --repo limits board: scopes only; payments: scopes allow all payments.'
 
 const OPTIONS = [
@@ -67,8 +66,8 @@ async function run(input: Input<TokenOptions>, context: Context): Promise<number
   const isOfPayments = scopes.every((it) => it.startsWith('payments:'))
   const repos = repo ?? signer.repos ?? (isOfPayments ? [] : undefined)
   if (first === undefined || !repos) throw missing({ [SECRET]: first, [REPO.meaning]: repos })
-  const secret = new TextEncoder().encode(first)
-  if (secret.length < SECRET_BYTES) {
+  const auth = readAuth({ AUTH_SECRETS: first, AUTH_AUDIENCE: audience })
+  if (auth.problem !== undefined) {
     const why = `is shorter than ${SECRET_BYTES} bytes`
     throw new UsageError(`the first secret in AUTH_SECRETS ${why}.`)
   }
@@ -78,15 +77,11 @@ async function run(input: Input<TokenOptions>, context: Context): Promise<number
     throw new UsageError(`unknown scope ${unknown.join(', ')}: ${known}.`)
   }
   const scope = scopes.join(' ')
-  const now = Math.floor(Date.now() / 1_000)
+  const now = Date.now()
   const whose = { ...(subject && { sub: subject }), ...(actor && { actor }) }
-  const jwt = await new SignJWT({ scope, repos, ...whose })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setJti(randomUUID())
-    .setAudience(audience)
-    .setIssuedAt(now)
-    .setExpirationTime(now + Math.floor(ttl / 1_000))
-    .sign(secret)
+  const iat = Math.floor(now / 1_000)
+  const tokens = createTokens(auth, { clock: hostClock, fetch })
+  const jwt = await tokens.sign({ scope, repos, iat, ...whose }, 'api', now + ttl)
   io.out(`${jwt}\n`)
   if (repo && /\bpayments:/.test(scope)) io.err(`${WIDE}\n`)
   return 0
@@ -95,7 +90,8 @@ async function run(input: Input<TokenOptions>, context: Context): Promise<number
 interface Signer {
   /** The secret that signs. */
   first: string | undefined
-  audience: string
+  /** Undefined: the default one. */
+  audience: string | undefined
   /** What its system covers. */
   repos?: readonly string[]
 }
@@ -107,12 +103,12 @@ async function signerOf(input: Input<TokenOptions>, { env, cwd }: Context): Prom
   const { AUTH_SECRETS, AUTH_AUDIENCE } = await variablesIn(options.env, env)
   const [first] = AUTH_SECRETS?.split(/\s+/).filter(Boolean) ?? []
   const isGiven = options.env !== undefined || first !== undefined
-  if (isGiven && options.data === undefined) return { first, audience: AUTH_AUDIENCE || AUDIENCE }
+  if (isGiven && options.data === undefined) return { first, audience: AUTH_AUDIENCE }
   // A cron job that signs for an edge elsewhere need not load it.
   const { readDataFolder, runningAbove } = await import('../running-system.ts')
   const dir = options.data ?? (await runningAbove(cwd))
-  if (dir === undefined) return { first, audience: AUTH_AUDIENCE || AUDIENCE }
+  if (dir === undefined) return { first, audience: AUTH_AUDIENCE }
   const { local, secret } = await readDataFolder(dir, options, env)
   const { repos } = decodeJwt<{ repos: string[] }>(local.tokens.payments)
-  return { first: secret, audience: 'audience' in local ? local.audience : AUDIENCE, repos }
+  return { first: secret, audience: 'audience' in local ? local.audience : undefined, repos }
 }

@@ -23,7 +23,7 @@ export interface AuthConfig {
 type Variables = Readonly<Record<string, unknown>>
 
 /** HS256 needs a key at least as long as its digest (RFC 7518, 3.2). */
-const SECRET_BYTES = 32
+export const SECRET_BYTES = 32
 const DEFAULT_AUDIENCE = 'signalbox'
 
 /** Never throws. A mistake here refuses tokens, but webhooks need none and must still work. */
