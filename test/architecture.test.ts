@@ -207,7 +207,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|activity-chain)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|activity-chain|board-settings)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),
@@ -293,7 +293,7 @@ describe('the imports', () => {
       ...named('worker/board', ['repositories', 'directory']),
       ...named('worker/shared', ['sql', 'ended-sessions']),
       ...named('worker/console', ['assets']),
-      ...named('libraries/client', ['link', 'stream']),
+      ...named('libraries/client', ['stream']),
       ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]

@@ -1,12 +1,11 @@
 // Pauses a board, or bounds what is handed out of it.
 
+import { MAX_VALID } from '../../worker/board/board-settings.ts'
 import { setLimits } from '../claim/set-limits.ts'
 import { define } from '../command.ts'
 import { UsageError } from '../context.ts'
 import { Setting } from '../setting.ts'
 import { TARGET } from '../wait/target.ts'
-
-const MOST = 1_000
 
 const OPTIONS = [
   new Setting('--per-parent <on|off>', 'one agent at a time works on the parts of a parent').oneOf([
@@ -41,6 +40,7 @@ pause.`,
 function readAtMost(text: string): number | null {
   if (text === 'off') return null
   const most = Number(text)
-  if (/^\d+$/.test(text) && most >= 1 && most <= MOST) return most
-  throw new UsageError(`--at-most must be a whole number from 1 to ${MOST}, or off, not "${text}".`)
+  if (/^\d+$/.test(text) && most >= 1 && most <= MAX_VALID) return most
+  const bound = `a whole number from 1 to ${MAX_VALID}, or off`
+  throw new UsageError(`--at-most must be ${bound}, not "${text}".`)
 }

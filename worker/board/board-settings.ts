@@ -3,8 +3,9 @@
 import * as z from 'zod'
 import { checkFields } from '../shared/fields.ts'
 
-const MOST = 1_000
-const bound = `must be a whole number from 1 to ${MOST}, or null`
+/** Valid claims of a board at once, and the most that a lead can allow. */
+export const MAX_VALID = 1_000
+const bound = `must be a whole number from 1 to ${MAX_VALID}, or null`
 const settings = {
   paused: z.boolean().describe('Nothing is handed out. What is held goes on.'),
   perParent: z
@@ -13,7 +14,7 @@ const settings = {
   atMost: z
     .int({ error: bound })
     .min(1, { error: bound })
-    .max(MOST, { error: bound })
+    .max(MAX_VALID, { error: bound })
     .nullable()
     .describe('So many valid claims at most. `null`: as many as are asked for.'),
 }

@@ -2,6 +2,7 @@
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
 
 import type { RepositoryState } from './board-rows.ts'
+import { MAX_VALID } from './board-settings.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import {
   chooseNamed,
@@ -30,8 +31,6 @@ import { restOf, unrested } from './rest.ts'
 import { statusesOf } from './to-do.ts'
 import { isClosedIn } from './why-not.ts'
 import type { BoardConfig } from './wire.ts'
-
-const MAX_VALID = 1_000
 
 export class Claims {
   readonly #board: BoardStore
