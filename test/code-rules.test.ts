@@ -2,6 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as client from '../libraries/client/index.ts'
+import * as events from '../libraries/events/index.ts'
+import * as payments from '../libraries/payments/index.ts'
 import { inside, named, SIDECAR_CORE, sources, tests } from './support/sources.ts'
 
 describe('the code', () => {
@@ -57,6 +60,21 @@ describe('the code', () => {
     const long = sources.filter(({ text }) => text.split('\n').length > 501)
     // Nobody reads a generated file.
     expect(long.map(({ file }) => file)).toEqual(['libraries/api/types.ts'])
+  })
+
+  it('each public function of the client, of events and of payments shows its use', () => {
+    const functions = [client, events, payments]
+      .flatMap(Object.keys)
+      .filter((it) => /^[a-z]/.test(it))
+    expect(functions.length).toBeGreaterThan(3)
+    const text = inside('libraries')
+      .map((source) => source.text)
+      .join('\n')
+    const isShown = (name: string) =>
+      new RegExp(`@example(?:(?!\\*/)[\\s\\S])*\\*/\\nexport (?:const|function) ${name}\\b`).test(
+        text,
+      )
+    expect(functions.filter((name) => !isShown(name))).toEqual([])
   })
 
   it('no line has more than 100 columns, comments included', () => {

@@ -13,6 +13,13 @@ import { Watch, type WatchDeps } from './watch.ts'
 /**
  * Watches a board until `close`. Throws a BoardError with the code `invalid_url` if `url` is not
  * valid, or is missing outside of a page.
+ *
+ * @example
+ * const watch = watchBoard({
+ *   path: '/home/mira/shop',
+ *   onTasks: (tasks) => console.log(tasks.map(({ id, status }) => `${id} ${status}`)),
+ *   onState: (state) => console.log(state.name),
+ * })
  */
 export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
   openWatch(options, { clock: hostClock, followLifecycle, isVisible, report })

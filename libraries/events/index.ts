@@ -26,6 +26,13 @@ export type { ReceivedEvent } from './read-event.ts'
 /**
  * Receives the events of payments: verifies each, handles it once, and answers so that one whose
  * handler failed is sent again. Throws EventsConfigError at once where an option is wrong.
+ *
+ * @example
+ * const receive = handleEvents({
+ *   secrets: 'whsec_…',
+ *   on: { PaymentSucceeded: ({ transaction }) => ship(transaction.reference) },
+ * })
+ * Deno.serve(receive)
  */
 export const handleEvents = (options: HandleEventsOptions): EventReceiver =>
   createEventReceiver(options, Date.now)

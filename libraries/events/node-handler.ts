@@ -18,8 +18,11 @@ export interface NodeResponse {
 }
 
 /**
- * `receive` for Node and Express: `app.post('/events', toNodeHandler(receive))`. It reads the body
- * itself, since the signature is over its bytes; a parser before it makes the answer a 500.
+ * `receive` for Node and Express. It reads the body itself, since the signature is over its bytes:
+ * a parser before it makes the answer a 500.
+ *
+ * @example
+ * app.post('/events', toNodeHandler(handleEvents({ secrets, on })))
  */
 export const toNodeHandler =
   (receive: EventReceiver) =>

@@ -28,6 +28,11 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 /**
  * A client of the payments of one edge, wherever there is `fetch`. Throws a PaymentsError
  * (`invalid_options`) where an option is missing.
+ *
+ * @example
+ * const payments = createPayments({ url, token })
+ * const order = { gateway: 'redirect', reference: 'order-1', amount: 25_000, currency: 'IQD' }
+ * const { redirectUrl } = await payments.charges.create({ ...order, description: 'A lamp' })
  */
 export function createPayments(options: PaymentsOptions): Payments {
   const send = createSend(options)
