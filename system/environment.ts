@@ -1,12 +1,13 @@
 // Which variables each process of a local system gets: some of the user's environment and, for the
 // edge, its URLs, its secrets and the simulated gateways. Pure.
 
-import { ConfigError, LIMITS, readConfig } from '../worker/config.ts'
+import { ConfigError, readConfig } from '../worker/config.ts'
 import { configuredGateways } from '../worker/payments/config/gateway-settings.ts'
 import { gatewayPrefixes } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
+import { VARIABLES } from '../worker/shared/variables.ts'
 import {
   eventsSecret,
   type GatewayHere,
@@ -21,12 +22,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** What any program may need on a machine; nothing of Signalbox. */
 const MACHINE =
   /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR|NODE_COMPILE_CACHE)$/
-/**
- * What the Worker reads, without AUTH_SECRETS and LIBSQL_*, since a local system has its own, and
- * without AUTH_AUDIENCE, since the tokens of local.json and of links are for the default one.
- */
-const WORKER =
-  /^(PAYMENT_\w+|ALLOWED_ORIGINS|SIGNALBOX_PUBLIC_URL|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$|PUBLIC_URL$)\w+$/
@@ -51,9 +46,7 @@ export const workerVariables = (env: Environment, prefixes: readonly string[] = 
   return pick(
     env,
     (name) =>
-      WORKER.test(name) ||
-      [...LIMITS, 'SILENT_AFTER'].includes(name) ||
-      all.some((prefix) => name.startsWith(prefix)),
+      VARIABLES[name]?.isPassedOn === true || all.some((prefix) => name.startsWith(prefix)),
   )
 }
 
@@ -116,18 +109,13 @@ export function checkVariables(
 }
 
 /**
- * All that have a prefix of ours, but those of gateways and of options of the command line. Secrets
- * may also be in a `_FILE`.
+ * All but those of gateways and of options of the command line. Secrets may also be in a `_FILE`.
  * @forTests They are held to what the programs read.
  */
-// biome-ignore format: several names a line.
 export const OWN_VARIABLES = [
-  'AUTH_SECRETS', 'AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE',
-  'LIBSQL_URL', 'LIBSQL_AUTH_TOKEN', 'METRICS_HOST', 'METRICS_PORT',
-  'PAYMENT_PUBLIC_URL', 'PAYMENT_TOLERANCE_SECONDS', 'PAYMENT_ON_AMOUNT_MISMATCH',
-  'PAYMENT_EVENT_KEYS_DAYS', 'PAYMENT_SIMULATOR_URL', 'PAYMENT_INSTALLATION',
-  'PAYMENT_EVENTS_URL', 'PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES',
-  'PAYMENT_LEDGER_LOCATION', 'SIGNALBOX_URL', 'SIGNALBOX_TOKEN', 'SIGNALBOX_PUBLIC_URL',
+  ...Object.keys(VARIABLES),
+  'SIGNALBOX_URL',
+  'SIGNALBOX_TOKEN',
   'SIGNALBOX_STOP_TIMEOUT',
 ]
 

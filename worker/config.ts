@@ -1,5 +1,5 @@
-// Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. A
-// local system passes on only those that system/environment.ts names.
+// Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
+// variables there are is in shared/variables.ts.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import { readSilentAfter, SILENT_AFTER_MS } from './board/task-state.ts'
@@ -10,6 +10,7 @@ import {
 } from './payments/config/payments-config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
+import type { LIMITS } from './shared/variables.ts'
 
 export type Environment = Record<string, unknown>
 
@@ -35,16 +36,7 @@ export class ConfigError extends Error {
   readonly code = 'misconfigured'
 }
 
-/** Variables with a count. A local system passes them on, too. */
-export const LIMITS = [
-  'MAX_STREAMS',
-  'MAX_BOARDS',
-  'MAX_PROCESS_STREAMS',
-  'MAX_SUBJECT_STREAMS',
-  'MAX_OPEN_REPOSITORIES',
-  'SILENCE_SECONDS',
-] as const
-type Limit = (typeof LIMITS)[number]
+type Limit = keyof typeof LIMITS
 
 const DEFAULT_MAX_STREAMS = 10_000
 const DEFAULT_MAX_BOARDS = 10_000

@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlainFileError, readPlain } from './plain-file-node.ts'
 import { isSecretName } from './secrets.ts'
+import { VARIABLES } from './variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -15,8 +16,6 @@ export class SecretFileError extends Error {
   readonly code = 'bad_secret_file'
 }
 
-/** Those of other programs have such names, too, and are none of our business. */
-const OURS = ['AUTH_SECRETS', 'LIBSQL_AUTH_TOKEN', 'PAYMENT_EVENTS_SECRET']
 const SUFFIX = '_FILE'
 
 /**
@@ -27,8 +26,9 @@ export async function withSecretFiles(
   env: Environment,
   prefixes: readonly string[] = [],
 ): Promise<Environment> {
+  // Those of other programs have such names, too, and are none of our business.
   const isOurs = (name: string) =>
-    OURS.includes(name) || (isSecretName(name) && prefixes.some((it) => name.startsWith(it)))
+    VARIABLES[name]?.isSecret || (isSecretName(name) && prefixes.some((it) => name.startsWith(it)))
   const { CREDENTIALS_DIRECTORY: credentials } = env
   const files = new Map<string, string>()
   for (const name of credentials ? await namesIn(credentials) : []) {
