@@ -7,7 +7,7 @@ import type { StoreError } from '../sidecar/layouts/registry.ts'
 import { messageOf } from '../sidecar/log.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
 import { isDiskFailure } from '../worker/shared/file-errors.ts'
-import type { Definition } from './command.ts'
+import type { Definition, Listed } from './command.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
 import {
   type Context,

@@ -103,7 +103,7 @@ export class ClaimSettling {
         ...(parent !== undefined && { parent }),
         ...(end && { end }),
       }
-      this.#writes.tell(there, turn, 'moved')
+      this.#writes.dispatch(there, turn, 'moved')
       this.#writes.pass(task, claim.generation)
       return there
     })
@@ -132,7 +132,7 @@ export class ClaimSettling {
       this.#writes.end(claim, endedBy(verdict, now), turn)
     } else if (verdict === 'returns') {
       const { end: _, ...open } = claim
-      this.#writes.tell(open, turn, 'returned')
+      this.#writes.dispatch(open, turn, 'returned')
     } else if (verdict === 'over' && claim.end) {
       const { isWatched: _, until: __, ...end } = claim.end
       this.#writes.keep({ ...claim, end: { ...seen(task), ...end } })

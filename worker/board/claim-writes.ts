@@ -1,5 +1,5 @@
-// Writes claims, tells clients of them, lays them over their tasks, and has a line of the log of
-// each beginning and end. Decides nothing.
+// Writes claims, dispatches them to clients, lays them over their tasks, and has a line of the log
+// of each beginning and end. Decides nothing.
 
 import type { Log } from '../shared/log.ts'
 import type { Activity } from './activity.ts'
@@ -62,11 +62,11 @@ export class ClaimWrites {
   }
 
   /** Numbers the rows anew, and adds a message: clients read them again. */
-  tell(told: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
+  dispatch(written: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
     const state = this.#board.state()
-    const news = claimNews(this.#claims.byGeneration(told.generation), told, now)
+    const news = claimNews(this.#claims.byGeneration(written.generation), written, now)
     const isProgress = news.some(({ kind }) => kind === 'progress')
-    const claim = isProgress ? { ...told, progressAt: now } : told
+    const claim = isProgress ? { ...written, progressAt: now } : written
     const overlay = overlayOf(claim)
     if (news.some(({ kind }) => kind === 'released') && overlay && 'done' in overlay) {
       const review = this.#activity.reviewOf(this.#board.stored(claim.task), overlay.done)
@@ -95,7 +95,7 @@ export class ClaimWrites {
     const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
     const rests = end.outcome === 'done' && { rests: restOf(task, claim.copy) }
     const ended = { ...open, end: { ...end, ...seen(task), ...away, ...rests } }
-    this.tell(ended, turn, 'ended')
+    this.dispatch(ended, turn, 'ended')
     for (const old of this.#claims.forgetOldest(turn.now)) {
       this.#board.forgetSession(sessionId(old.generation))
       if (old.end?.rests) this.#board.layOver(old.task, undefined, this.#board.head() + 1)

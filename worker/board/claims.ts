@@ -101,7 +101,7 @@ export class Claims {
         expiresAt: now + ttlMs,
       }
       this.#writes.pass(found.id, claim.generation)
-      this.#writes.tell(claim, turn, 'began')
+      this.#writes.dispatch(claim, turn, 'began')
       return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
     })
   }
@@ -130,7 +130,7 @@ export class Claims {
         ...(progress !== undefined && { progress }),
         ...(isActive && { activeAt: sign }),
       }
-      if (isSaid || isStalled) this.#writes.tell(renewed, turn)
+      if (isSaid || isStalled) this.#writes.dispatch(renewed, turn)
       else if (isActive) this.#writes.note(renewed)
       else this.#writes.keep(renewed)
       const held = heldOf(renewed)
@@ -167,7 +167,7 @@ export class Claims {
       const isDone = end.outcome === 'done' && known.end.outcome !== 'done' && !end.isTaken
       const rests = isDone && { rests: restOf(this.#board.stored(known.task), known.copy) }
       const released = { ...known, end: { ...end, ...rests } }
-      this.#writes.tell(released, turn)
+      this.#writes.dispatch(released, turn)
       return { ok: true, answer: heldOf(released), frames }
     })
   }
@@ -187,7 +187,7 @@ export class Claims {
         if (isLate) this.#writes.keep({ ...claim, expiresAt: now + GRACE_MS })
         else this.#stall(claim, turn)
       }
-      for (const claim of this.#claims.rested(now)) this.#writes.tell(unrested(claim), turn)
+      for (const claim of this.#claims.rested(now)) this.#writes.dispatch(unrested(claim), turn)
       const outcome = run(turn)
       this.#writes.plan(now)
       return outcome
@@ -197,7 +197,7 @@ export class Claims {
   #stall(claim: Claim, turn: Turn): void {
     const expiredAs = this.#board.stored(claim.task)?.fileHash
     const as = expiredAs === undefined ? {} : { expiredAs }
-    this.#writes.tell({ ...claim, ...as, isStalled: true }, turn, 'expired')
+    this.#writes.dispatch({ ...claim, ...as, isStalled: true }, turn, 'expired')
   }
 
   /** By the task: who holds it, may get it back, or may turn out to be its own. Nobody else may. */

@@ -1,5 +1,5 @@
-// The variables of the edge, each once. Those of gateways are in their drivers, those of the command
-// line in its options.
+// The variables of the edge, each once. Those of gateways are in their drivers, those of the
+// command line in its options.
 
 interface Variable {
   /** May be in a file that NAME_FILE names. */

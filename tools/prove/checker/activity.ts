@@ -4,8 +4,8 @@
 import { type Finding, finding, type History, type Line } from './history.ts'
 
 export function checkActivity({ clients, of }: History): Finding[] {
-  const told = of('activity').filter(({ row }) => row.changes?.status && row.tree === undefined)
-  const rows = Map.groupBy(told, ({ row }) => row.task ?? '')
+  const changed = of('activity').filter(({ row }) => row.changes?.status && row.tree === undefined)
+  const rows = Map.groupBy(changed, ({ row }) => row.task ?? '')
   return [
     ...[...rows.values()].flatMap(gapsIn),
     ...clients.flatMap((client) => {

@@ -15,7 +15,7 @@ type Alert = { id: string; kind: string; transactionId?: string; detail: Partial
 type Payload = { transaction: Told; alert?: Alert; previousRefundedAmount?: number }
 export type Event = { type?: string } & Partial<Payload>
 
-/** With all that the API tells of it; events are the durable ones, oldest first. */
+/** With all that the API has of it; events are the durable ones, oldest first. */
 export interface Transaction extends Money, Status {
   gateway: string
   gatewayTransactionId?: string
@@ -120,7 +120,7 @@ interface Kinds {
   endpoint: Delivery & { tookMs: number }
   /** From here on it is asked for what follows. `since`: nothing has happened since then. */
   'at-rest': { since?: string }
-  // At rest: what the disk holds, all payments of the gateways, and all that the API tells.
+  // At rest: what the disk holds, all payments of the gateways, and all that the API has.
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
   stored: { transaction: Transaction }

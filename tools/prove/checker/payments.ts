@@ -28,7 +28,7 @@ export function checkPayments(history: History): Finding[] {
   ]
 }
 
-/** The contract's graph: the event that tells of each status, and after which it may come. */
+/** The contract's graph: the event of each status, and after which it may come. */
 const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
   Pending: { event: 'PaymentInitiated', after: ['nothing'] },
   Paid: { event: 'PaymentSucceeded', after: ['Pending'] },
@@ -48,9 +48,9 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300
 function changesAreToldOnce(history: History): Finding[] {
   return history.of('stored').flatMap(({ line, transaction: { id, events, ...end } }) => {
     let at = { status: 'nothing', refunded: 0, revision: 0 }
-    const told = events.filter((each) => !ALERTS.includes(each.type))
+    const ofStatus = events.filter((each) => !ALERTS.includes(each.type))
     // Two changes that are decided together may be stored in any order.
-    for (const { type, payload } of told.toSorted((a, b) => revisionOf(a) - revisionOf(b))) {
+    for (const { type, payload } of ofStatus.toSorted((a, b) => revisionOf(a) - revisionOf(b))) {
       const { id: of, status, refundedAmount: refunded = 0 } = payload.transaction
       const { event, after = [] } = STATUSES[status] ?? {}
       const revision = at.revision + Number(type === CHANGED || type === 'PaymentRefunded')
@@ -107,7 +107,7 @@ function eventsAreDelivered(history: History): Finding[] {
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => isSuccess(status)).map(nameOf))
-    // A payment that expires while all of them are listed is told of when nobody listens any more.
+    // One that expires while all of them are listed has an event when nobody listens any more.
     const since = history.of('at-rest')[0]?.since
     const isDue = (made = '') => since === undefined || made <= since
     const missing = [...stored, ...raised].filter(
@@ -115,7 +115,7 @@ function eventsAreDelivered(history: History): Finding[] {
     )
     const wrong = got.filter((each) => {
       const { id, ...stored } = byName.get(nameOf(each)) ?? {}
-      return !isDeepStrictEqual([each.id ?? id, ...told(each)], [id, ...told(stored)])
+      return !isDeepStrictEqual([each.id ?? id, ...factsIn(each)], [id, ...factsIn(stored)])
     })
     return [
       ...missing.map((event) => ({ event, what: 'was not taken by the' })),
@@ -124,7 +124,7 @@ function eventsAreDelivered(history: History): Finding[] {
   })
 }
 
-const told = (event: Event) => [event.transaction, event.alert, event.previousRefundedAmount]
+const factsIn = (event: Event) => [event.transaction, event.alert, event.previousRefundedAmount]
 
 /** (d) The endpoint does not get an event while it has not answered it. */
 function deliveriesAreLeased(history: History): Finding[] {
