@@ -2,8 +2,8 @@
 
 import { createLog } from '../sidecar/log.ts'
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
-import { cacheFolder } from '../sidecar/user-folders.ts'
 import { isSafeForSecrets } from '../worker/shared/loopback.ts'
+import { cacheFolder } from '../worker/shared/user-folders-node.ts'
 import { type Context, type Input, missing, tokenSource, VERSION } from './context.ts'
 import type { OptionsOf } from './setting.ts'
 import {

@@ -4,7 +4,7 @@ import * as nodeModule from 'node:module'
 import { createInterface } from 'node:readline/promises'
 import { format } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
-import { compileCache } from '../sidecar/user-folders.ts'
+import { compileCache } from '../worker/shared/user-folders-node.ts'
 import type { Io, ShutdownOptions } from './context.ts'
 
 // Before any other code is loaded, since V8 must be set before its heap has grown. A sidecar

@@ -6,7 +6,6 @@ import { chmod, copyFile, mkdtemp, open, readdir, rename, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
-import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type Value,
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Metrics } from '../worker/shared/metrics.ts'
+import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
 import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
 import {
   type Copy,

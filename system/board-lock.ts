@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { makePrivateFolder } from '../sidecar/private-file.ts'
-import { stateFolder } from '../sidecar/user-folders.ts'
+import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
+import { stateFolder } from '../worker/shared/user-folders-node.ts'
 import { readLocalJson } from './local-json.ts'
 import { type Lock, takeLock } from './lock.ts'
 

@@ -11,8 +11,8 @@ import {
 import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import * as x509 from '@peculiar/asn1-x509'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { textIn } from '../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
 
 export interface Certificate {
   /** The certificate and its private key. */

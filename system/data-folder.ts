@@ -4,9 +4,9 @@
 import { existsSync, watch } from 'node:fs'
 import { access, chmod, constants, lstat, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { makePrivateFolder } from '../sidecar/private-file.ts'
-import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { isDiskFailure } from '../worker/shared/file-errors.ts'
+import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
+import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
 import {
   LOCAL_JSON,
   type LocalJson,

@@ -4,8 +4,6 @@
 
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
-import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   type FoundInstallation,
@@ -16,6 +14,8 @@ import {
 } from '../worker/payments/ledger/libsql/installation-libsql.ts'
 import { statement } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { textIn } from '../worker/shared/plain-file-node.ts'
+import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
+import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
 import { type SecretLocation, stateOf } from './secret.ts'
 import { StartError } from './start-error.ts'
 

@@ -2,9 +2,9 @@
 // so that it copies no file that was left over. No token is kept.
 
 import { join } from 'node:path'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { fileOf, isEmbedded } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { textIn } from '../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
 
 const NAME = 'database'
 

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import type { NamedBoard } from '../sidecar/boards/names.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
 import type { LocalGateways } from './gateways.ts'
 
 const text = z.string()

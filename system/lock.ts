@@ -8,8 +8,8 @@
 import { lstat, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Libsql from 'libsql'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { refuseOdd, textIn } from '../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
 import { StartError } from './start-error.ts'
 
 const OF_FOLDER = 'lock'

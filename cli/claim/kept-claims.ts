@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { makePrivateFolder, replacePrivateFile } from '../../sidecar/private-file.ts'
-import { stateFolder } from '../../sidecar/user-folders.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
+import { stateFolder } from '../../worker/shared/user-folders-node.ts'
 import { type Environment, UsageError } from '../context.ts'
 
 const RELEASE = z.object({

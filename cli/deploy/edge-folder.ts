@@ -8,8 +8,8 @@ import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from
 import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
-import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { openPlain, textIn } from '../../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { UsageError, VERSION } from '../context.ts'
 import { WRANGLER_VERSION } from './wrangler.ts'
 

@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replacePrivateFile } from '../../sidecar/private-file.ts'
-import { stateFolder } from '../../sidecar/user-folders.ts'
 import { mintTokens, reposOf } from '../../system/tokens.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
+import { stateFolder } from '../../worker/shared/user-folders-node.ts'
 import { type Environment, UsageError } from '../context.ts'
 
 /** A deployment again gives new ones. */

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { compileCache } from '../../sidecar/user-folders.ts'
 import { findSecretFile, openSecret, type SecretLocation } from '../../system/secret.ts'
+import { compileCache } from '../../worker/shared/user-folders-node.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const OTHERS_SECRET = 'known-to-those-who-made-the-archive-43-characters'

@@ -1,8 +1,8 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makePrivateFolder } from '../../sidecar/private-file.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { makePrivateFolder } from '../../../worker/shared/private-file-node.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 it('folders are made for their owner alone, those above them, too', () => {
   const dir = join(tempFolder(), 'a/b')

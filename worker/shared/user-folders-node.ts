@@ -3,7 +3,7 @@
 
 import { type Stats, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { makePrivateFolder } from './private-file.ts'
+import { makePrivateFolder } from './private-file-node.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
