@@ -295,7 +295,7 @@ describe('the imports', () => {
       ...named('worker/console', ['assets']),
       ...named('libraries/client', ['stream']),
       ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
-      ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
+      ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/record-source']),
     ]
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])

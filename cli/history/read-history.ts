@@ -2,9 +2,9 @@
 
 import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
 import { hostClock } from '../../libraries/client/clock.ts'
-import { Edge } from '../../libraries/client/edge.ts'
 import { activityRoute } from '../../libraries/client/message.ts'
 import { Reads } from '../../libraries/client/reads.ts'
+import { Edge } from '../../libraries/client/requests.ts'
 import { type ActivityQuery, BoardError } from '../../libraries/client/types.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 

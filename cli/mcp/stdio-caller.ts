@@ -2,7 +2,7 @@
 // board.
 
 import { randomBytes } from 'node:crypto'
-import { claimsOf } from '../../libraries/client/edge.ts'
+import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Caller, Refused } from '../../libraries/mcp/caller.ts'
 import { messageOf } from '../../sidecar/log.ts'
 import { coversPath } from '../../worker/shared/repos.ts'

@@ -2,7 +2,7 @@
 // among the files.
 
 import { realpath } from 'node:fs/promises'
-import { claimsOf } from '../../libraries/client/edge.ts'
+import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'

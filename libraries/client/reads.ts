@@ -1,7 +1,7 @@
 // Reads endpoints with conditional requests. Each route has at most one request in flight and one
 // that waits.
 
-import type { Edge } from './edge.ts'
+import type { Edge } from './requests.ts'
 import { BoardError } from './types.ts'
 
 export interface Found {

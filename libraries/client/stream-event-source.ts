@@ -2,7 +2,7 @@
 // EventSource hides pings, so silence is not seen here. Redialling is ours, not the EventSource's.
 
 import type { Clock } from './clock.ts'
-import type { Edge } from './edge.ts'
+import type { Edge } from './requests.ts'
 import { endOf, type OpenStream, type StreamEvents, type StreamSource } from './stream.ts'
 import type { EventSourceClass, EventSourceLike } from './types.ts'
 

@@ -1,6 +1,6 @@
 // The event stream through fetch: sees pings and refusals, sends the token in a header.
 
-import type { Edge } from './edge.ts'
+import type { Edge } from './requests.ts'
 import { endOf, type OpenStream, type StreamEvents, type StreamSource } from './stream.ts'
 import { BoardError } from './types.ts'
 

@@ -2,9 +2,9 @@
 
 import { hostClock } from './clock.ts'
 import { Connection } from './connection.ts'
-import { Edge } from './edge.ts'
 import { followLifecycle, isVisible, pageOrigin, report } from './host.ts'
 import { Reads } from './reads.ts'
+import { Edge } from './requests.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
 import { fetchStreams } from './stream-fetch.ts'
 import { BoardError, type BoardWatch, type WatchBoardOptions } from './types.ts'

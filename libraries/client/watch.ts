@@ -12,10 +12,10 @@ import type {
 import { ASK_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
-import { BOARDS_ROUTE } from './edge.ts'
 import type { Lifecycle } from './host.ts'
 import { activityRoute, isNewer, parseMessage, taskRoute } from './message.ts'
 import type { ReadResult, Reads } from './reads.ts'
+import { BOARDS_ROUTE } from './requests.ts'
 import { Resource } from './resource.ts'
 import { isFinal } from './stream.ts'
 import {

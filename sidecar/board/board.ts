@@ -20,7 +20,7 @@ import { TreeCopies } from '../trees/tree-copies.ts'
 import { compose, hashesOf, placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { ParsedCache } from './parsed-cache.ts'
-import { type Records, RecordUnreadable } from './records.ts'
+import { type Records, RecordUnreadable } from './record-source.ts'
 import { type Counts, Relations } from './relations.ts'
 
 type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'isGuess' | 'whyIgnored'>

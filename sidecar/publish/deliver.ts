@@ -3,7 +3,7 @@
 // out, with a log line, and never holds the others up.
 
 import type { DataRecord, Key, MainTree, Reading } from '../../worker/board/wire.ts'
-import { type Records, RecordUnreadable } from '../board/records.ts'
+import { type Records, RecordUnreadable } from '../board/record-source.ts'
 import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
 import { type Standing, toldMain } from './reconcile.ts'

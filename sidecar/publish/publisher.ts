@@ -4,7 +4,7 @@
 
 import { COMPARE_MS, type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
-import type { Records } from '../board/records.ts'
+import type { Records } from '../board/record-source.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'

@@ -2,7 +2,7 @@
 // over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
 
 import { type Key, type MainTree, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
-import type { Records } from '../board/records.ts'
+import type { Records } from '../board/record-source.ts'
 import type { Edge, Reply, StepAnswer } from './edge.ts'
 import { splitBuckets } from './split.ts'
 

@@ -3,7 +3,7 @@
 import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, hostClock } from '../../libraries/client/clock.ts'
-import { Edge as ClientEdge } from '../../libraries/client/edge.ts'
+import { Edge as ClientEdge } from '../../libraries/client/requests.ts'
 import type { OpenStream, StreamSource } from '../../libraries/client/stream.ts'
 import { eventSourceStreams } from '../../libraries/client/stream-event-source.ts'
 import {

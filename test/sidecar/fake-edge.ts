@@ -1,4 +1,4 @@
-import type { Records } from '../../sidecar/board/records.ts'
+import type { Records } from '../../sidecar/board/record-source.ts'
 import type { Edge, Failure } from '../../sidecar/publish/edge.ts'
 import type {
   BoardReport,

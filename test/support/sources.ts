@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 export const SIDECAR_CORE = [
   'watch/watch',
   'watch/hints',
-  'board/records',
+  'board/record-source',
   'board/relations',
   'board/derive',
   'board/hash-tree',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { LOOPBACK } from '../../system/ports.ts'
 import { bundleWorker } from '../start/bundle.ts'
 import { prepareDeno } from '../start/deno.ts'
-import type { PrepareEdge } from '../start/edge.ts'
+import type { PrepareEdge } from '../start/edge-plan.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
 
 export const HOSTS = ['workerd', 'deno', 'node'] as const

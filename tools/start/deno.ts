@@ -7,7 +7,7 @@ import { LOOPBACK } from '../../system/ports.ts'
 import { StartError } from '../../system/start-error.ts'
 import { driversOf } from '../../worker/payments/config/gateway-settings.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
+import { EDGE_GRACE_MS, type PrepareEdge } from './edge-plan.ts'
 
 export const prepareDeno: PrepareEdge = async (plan) => {
   const { dir, home, port, variables } = plan

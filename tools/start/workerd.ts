@@ -10,7 +10,7 @@ import { LOOPBACK } from '../../system/ports.ts'
 import { StartError } from '../../system/start-error.ts'
 import { bundleWorker } from './bundle.ts'
 import type { ChildSpec } from './child.ts'
-import { EDGE_GRACE_MS, type EdgePlan } from './edge.ts'
+import { EDGE_GRACE_MS, type EdgePlan } from './edge-plan.ts'
 
 /** A PrepareEdge. `bundle`: how the script is made, by a caller that has made it before. */
 export async function prepareWorkerd(plan: EdgePlan, bundle = bundleWorker): Promise<ChildSpec> {

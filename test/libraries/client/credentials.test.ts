@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Credentials, claimsOf } from '../../../libraries/client/edge.ts'
+import { Credentials, claimsOf } from '../../../libraries/client/requests.ts'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { token } from '../../support/edge.ts'
 

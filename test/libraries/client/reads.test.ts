@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Edge } from '../../../libraries/client/edge.ts'
 import { activityRoute } from '../../../libraries/client/message.ts'
 import { Reads } from '../../../libraries/client/reads.ts'
+import { Edge } from '../../../libraries/client/requests.ts'
 import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 
 interface Request {

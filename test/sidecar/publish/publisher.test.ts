@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { settle } from '../../../libraries/testing/fake-clock.ts'
-import { RecordUnreadable } from '../../../sidecar/board/records.ts'
+import { RecordUnreadable } from '../../../sidecar/board/record-source.ts'
 import { conflict, network, task, version } from '../fake-edge.ts'
 import { isChanges, MINUTE, MISSING, once, PRESENT, setUp, setUpSynced } from './publisher-setup.ts'
 
