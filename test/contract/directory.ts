@@ -209,19 +209,6 @@ export function boundContract(
         expect(await put('3', 'a', 5)).toBe('stored')
         expect(await paths()).toEqual(['2', '3', 'other'])
       }))
-
-    it('goes on with the rows of a version that knew no holders', () =>
-      withSql(async (sql) => {
-        sql.all('DROP TABLE IF EXISTS boards')
-        sql.all(`CREATE TABLE boards (
-          path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
-        const values = ['old', JSON.stringify(boardReport()), NOW]
-        sql.all('INSERT INTO boards (path, report, seen_at) VALUES (?, ?, ?)', ...values)
-        const directory = sqliteDirectory(sql)
-        expect(await directory.put('new', boardReport(), reporter())).toBe('stored')
-        const listed = await directory.list(['*'], NOW)
-        expect(listed.map(({ path }) => path)).toEqual(['new', 'old'])
-      }))
   })
 }
 

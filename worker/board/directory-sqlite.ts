@@ -19,22 +19,11 @@ interface Stored extends Record<string, string | number> {
   is_offline: number
 }
 
-/** To the columns of its first version. */
-const ADDED = [
-  ['holder', "TEXT NOT NULL DEFAULT ''"],
-  ['is_offline', 'INTEGER NOT NULL DEFAULT 0'],
-] as const
-
 export function sqliteDirectory(sql: Sql): Directory {
   // A report again changes one row, and no index beside it: Cloudflare counts each.
   sql.all(`CREATE TABLE IF NOT EXISTS boards (
-    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
-  const columns = sql.all<{ name: string }>('PRAGMA table_info(boards)')
-  for (const [added, type] of ADDED) {
-    if (!columns.some(({ name }) => name === added)) {
-      sql.all(`ALTER TABLE boards ADD COLUMN ${added} ${type}`)
-    }
-  }
+    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL, holder TEXT NOT NULL,
+    is_offline INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`)
   const read = ({ path, report, seen_at, is_offline }: Stored) => ({
     path,
     report: JSON.parse(report) as BoardReport,
