@@ -2,16 +2,16 @@
 // the edge cannot expose them. For hosts with node:http (Node, Deno).
 
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import { maxDescriptors, openDescriptors } from './descriptors-node.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 
-export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Prometheus' text format. */
+/** Prometheus' text format. @forTests Without a port. */
 export function metricsText(metrics: Metrics): string {
   const blocks = metrics.read().map(({ name, type, help, series, values }) => {
     const lines = series.map((each, at) => `${each} ${values[at]}`)
@@ -60,30 +60,38 @@ export interface MonitorServer {
   close(): Promise<void>
 }
 
-/** `GET /metrics`. `port` 0: any free port. Rejects when the port is taken. */
+interface Page {
+  status?: number
+  type: string
+  body: string
+}
+
+/**
+ * `GET /metrics`, and other pages by their path. `port` 0: any free port. Rejects when the port is
+ * taken; cuts off what is under way at its end.
+ */
 export async function serveMetrics(
   metrics: Metrics,
   { hostname, port }: { hostname: string; port: number },
+  others: Readonly<Record<string, () => Page>> = {},
 ): Promise<MonitorServer> {
+  const shown = () => ({ type: METRICS_TYPE, body: metricsText(metrics) })
+  const pages: typeof others = { '/metrics': shown, ...others }
   const server = createServer((request, response) => {
     const { host = '', ...rest } = request.headers
     // A web page may have pointed its own host name at the loopback address of this machine.
     const isForeign = !isLoopback(URL.parse(`http://${host}`)?.hostname ?? '') || 'origin' in rest
-    const isHere = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname === '/metrics'
+    // A target such as `//` is no URL at all: to throw here would end the process.
+    const page = pages[URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname ?? '']
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isLoopback(hostname) && isForeign) response.writeHead(403).end()
-    else if (!isHere) response.writeHead(404).end()
+    else if (!page) response.writeHead(404).end()
     else if (!isRead) response.writeHead(405).end()
-    else response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
+    else {
+      const { status = 200, type, body } = page()
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    }
   })
-  return await listen(server, { hostname, port })
-}
-
-/** For what monitors ask. Rejects when the port is taken; cuts off what is under way at its end. */
-export async function listen(
-  server: Server,
-  { hostname, port }: { hostname: string; port: number },
-): Promise<MonitorServer> {
   server.listen(port, hostname)
   await once(server, 'listening')
   return {
