@@ -57,32 +57,27 @@ export interface Outcome {
 /** Resolves when it has happened. `onCursor` gets each place up to which it had not. */
 export async function waitFor(
   board: WatchedBoard,
-  { task, until, since }: Wait,
+  wait: Wait,
   onCursor: (id: string) => void,
 ): Promise<Outcome> {
-  let place = since
-  let checked = since
-  let isFirst = true
-  let all: ReadyRows | undefined
+  const look = wait.until.kind === 'any' ? await changes(board, wait) : conditions(board, wait)
+  for await (const step of board.steps) {
+    const outcome = await look(step)
+    if (outcome) return outcome
+    onCursor(step.id)
+  }
+  throw new Error('The board is watched no longer.')
+}
+
+/** Whether it is so after this step. Gets each, in order. */
+type Look = (step: Step) => Promise<Outcome | undefined>
+
+async function changes(board: WatchedBoard, { task, since }: Wait): Promise<Look> {
   /** Undefined: not known, for a place in the past. */
   let about = since === undefined ? JSON.stringify(await board.about()) : undefined
 
-  async function change({ id, changed }: Step): Promise<Outcome | undefined> {
-    if (!changed) return undefined
-    const isNamed = changed.task !== undefined && (task ?? changed.task) === changed.task
-    if (isNamed) return { id, type: 'task-changed', ...(await named(changed.task ?? '')) }
-    if (task === undefined) {
-      return (await bringsNothing()) ? undefined : { id, type: 'tasks-changed' }
-    }
-    if (changed.task !== undefined) return undefined
-    const after = await board.changedAfter(place)
-    if (after.value.ids && !after.value.ids.has(task)) return undefined
-    const type = after.value.ids ? 'task-changed' : 'tasks-changed'
-    return { id: after.id ?? id, type, ...(await named(task)) }
-  }
-
   /** The sidecar left or is back: no task changed, and the board is the same. */
-  async function bringsNothing(): Promise<boolean> {
+  async function bringsNothing(place: string | undefined): Promise<boolean> {
     const { ids } = (await board.changedAfter(place)).value
     const was = about
     about = JSON.stringify(await board.about())
@@ -93,12 +88,50 @@ export async function waitFor(
     return { task: id, row: (await board.task(id)).value }
   }
 
-  /** Also what was so before anything changed. */
-  async function condition({ id, changed }: Step): Promise<Outcome | undefined> {
-    // The end of a session makes a task free, or one to review, and changes none.
-    const isFreed = until.kind === 'ready' && task === undefined
-    if (!changed && !isFirst && !isFreed && until.kind !== 'review') return undefined
-    const type = until.kind === 'any' ? 'ready' : until.kind
+  async function look({ id, changed }: Step, place: string | undefined) {
+    if (!changed) return undefined
+    const isNamed = changed.task !== undefined && (task ?? changed.task) === changed.task
+    if (isNamed) return { id, type: 'task-changed', ...(await named(changed.task ?? '')) } as const
+    if (task === undefined) {
+      return (await bringsNothing(place)) ? undefined : ({ id, type: 'tasks-changed' } as const)
+    }
+    if (changed.task !== undefined) return undefined
+    const after = await board.changedAfter(place)
+    if (after.value.ids && !after.value.ids.has(task)) return undefined
+    const type = after.value.ids ? 'task-changed' : 'tasks-changed'
+    return { id: after.id ?? id, type, ...(await named(task)) } as const
+  }
+
+  let place = since
+  return async (step) => {
+    const before = place
+    place = step.id
+    return await look(step, before)
+  }
+}
+
+/** Also what was so before anything changed. */
+function conditions(board: WatchedBoard, { task, until, since }: Wait): Look {
+  let checked = since
+  let isFirst = true
+  let all: ReadyRows | undefined
+  // The end of a session makes a task free, or one to review, and changes none.
+  const isFreed = until.kind === 'ready' && task === undefined
+  const type = until.kind === 'any' ? 'ready' : until.kind
+
+  async function readyAfter(changed: Changed): Promise<{ found: Task[]; next?: Task }> {
+    if (!all && changed.ids) {
+      const whole = await board.changedAfter(undefined)
+      all = new ReadyRows(whole.value.rows)
+    }
+    all ??= new ReadyRows(changed.rows)
+    return all.after(changed, (await board.about()).config)
+  }
+
+  return async ({ id, changed }) => {
+    const isPassed = !changed && !isFirst && !isFreed && until.kind !== 'review'
+    isFirst = false
+    if (isPassed) return undefined
     const { config } = until.kind === 'review' ? await board.about() : {}
     const isSo = (row: Task) => isWhat(row, until, config)
     if (task !== undefined) {
@@ -115,30 +148,12 @@ export async function waitFor(
     if (!row) return undefined
     return { id: checked, type, ...(!isHidingSome && { task: row.id, row }) }
   }
+}
 
-  async function readyAfter(changed: Changed): Promise<{ found: Task[]; next?: Task }> {
-    if (!all && changed.ids) {
-      const whole = await board.changedAfter(undefined)
-      all = new ReadyRows(whole.value.rows)
-    }
-    all ??= new ReadyRows(changed.rows)
-    return all.after(changed, (await board.about()).config)
-  }
-
-  function nextAmong(found: Task[]): { found: Task[]; next?: Task } {
-    const order = { config: undefined, isBusy: () => false }
-    const next = nextOf(found.filter(isNobodys), order) ?? nextOf(found, order)
-    return { found, ...(next && { next }) }
-  }
-
-  for await (const step of board.steps) {
-    const outcome = await (until.kind === 'any' ? change(step) : condition(step))
-    if (outcome) return outcome
-    place = step.id
-    isFirst = false
-    onCursor(step.id)
-  }
-  throw new Error('The board is watched no longer.')
+function nextAmong(found: Task[]): { found: Task[]; next?: Task } {
+  const order = { config: undefined, isBusy: () => false }
+  const next = nextOf(found.filter(isNobodys), order) ?? nextOf(found, order)
+  return { found, ...(next && { next }) }
 }
 
 /** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
