@@ -1,12 +1,11 @@
 // Which claim a command is about, and what an answer about it means: without an edge.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { claimsAt } from '../../cli/claim/claims-at-edge.ts'
 import type { KeptClaim } from '../../cli/claim/kept-claims.ts'
 import { ownAmong } from '../../cli/claim/own-claim.ts'
 import { standingOf } from '../../cli/claim/standing.ts'
+import { redirecting } from '../support/redirecting.ts'
 
 const agent = { pid: 7, startedAt: '1', boot: 'b', namespace: 'n' }
 const edge = { url: 'http://127.0.0.1:1', path: 'r', token: async () => '' }
@@ -84,14 +83,7 @@ describe('the claim of a command', () => {
 
 describe('a request about a claim', () => {
   it('is not sent on by a redirect, which would carry its secret along', async () => {
-    const asked: (string | undefined)[] = []
-    const server = createServer(({ url }, response) => {
-      asked.push(url)
-      response.writeHead(307, { Location: '/elsewhere' }).end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { url, asked } = await redirecting()
     const claims = claimsAt({ ...edge, url })
     await expect(claims.renew({ claim: 'secret' })).rejects.toThrow('The edge answered 307.')
     expect(asked).toEqual(['/api/claims/renew?path=r'])

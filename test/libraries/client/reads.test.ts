@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { hostClock } from '../../../libraries/client/clock.ts'
 import { activityRoute } from '../../../libraries/client/message.ts'
 import { Reads } from '../../../libraries/client/reads.ts'
 import { Edge } from '../../../libraries/client/requests.ts'
 import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
+import { redirecting } from '../../support/redirecting.ts'
 
 interface Request {
   url: string
@@ -35,6 +37,13 @@ const refusal = (status: number, code: string) =>
   new Response(JSON.stringify({ error: 'No.', code }), { status })
 
 describe('reads', () => {
+  it('follow no redirect, where the token would be sent to another host', async () => {
+    const { url, asked } = await redirecting()
+    const edge = new Edge({ url, path: 'a', token: 't', clock: hostClock, fetch })
+    await expect(new Reads(edge).read('/tasks')).rejects.toMatchObject({ code: 'http_307' })
+    expect(asked).toEqual(['/api/tasks?path=a'])
+  })
+
   it('send the repository and the token to the edge', async () => {
     const { requests, reads } = reading()
     void reads.read('/tasks/A%201')

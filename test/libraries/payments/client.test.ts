@@ -10,6 +10,7 @@ import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 import { request } from '../../support/payments.ts'
 import { setUpPayments, unavailable } from '../../support/payments-setup.ts'
+import { redirecting } from '../../support/redirecting.ts'
 
 const ORDER = request()
 
@@ -210,6 +211,13 @@ describe('The client of payments', () => {
     }
     const page = answered(() => new Response('<html>'))
     expect(await failureOf(page.gateways.list())).toMatchObject({ code: 'invalid_answer' })
+  })
+
+  it('follows no redirect, which would carry the order to another host', async () => {
+    const { url, asked } = await redirecting()
+    const failure = await failureOf(createPayments({ url, token: 't' }).charges.create(ORDER))
+    expect(failure).toMatchObject({ code: 'invalid_answer', status: 307 })
+    expect(asked).toEqual(['/api/payments/charges'])
   })
 
   it('sends nothing without a url and a token', async () => {
