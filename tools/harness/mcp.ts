@@ -11,7 +11,7 @@ export interface StdioProgram {
 }
 
 /**
- * Close it: that ends the program. `version`: of the protocol; absent: the client says `initialize`.
+ * Close it: that ends the program. `version`: of the protocol; absent: it says `initialize`.
  */
 export async function mcpOverStdio(program: StdioProgram, version?: string): Promise<Client> {
   const mode = version === undefined ? 'legacy' : { pin: version }
