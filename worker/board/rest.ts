@@ -6,6 +6,8 @@ import type { Task } from './wire.ts'
 /** A task, and the hashes of all of its copies and of the main tree's. */
 type Copied = Pick<Task, 'status' | 'inMain' | 'trees'> & { fileHash: string; copyHash: string }
 
+type Mark = NonNullable<Task['trees']>[number]
+
 /** So long at most. */
 const REST_MS = 86_400_000
 /** While git checks out a branch, what is published may look so for a moment. */
@@ -60,10 +62,18 @@ export function isReopened(
   const { trees: marks = [] } = task
   const others = marks.filter((mark) => trees[mark.tree] !== JSON.stringify(mark))
   const isSame = !inMain && others.length === 0 && marks.length === Object.keys(trees).length
+  const changed = others.filter((mark) => copyOf(mark) !== copyOf(trees[mark.tree]))
   // What no mark shows has changed: the text below.
-  return (isSame ? marks : others).some(
+  return (isSame ? marks : changed).some(
     ({ status, gone }) => !gone && status !== undefined && !isClosed(status),
   )
+}
+
+/** On another branch, or in another folder, it is the same copy. */
+function copyOf(mark: Mark | string | undefined): string | undefined {
+  if (mark === undefined) return undefined
+  const { branch: _, dir: __, ...copy } = typeof mark === 'string' ? JSON.parse(mark) : mark
+  return JSON.stringify(copy)
 }
 
 /** Its task may be offered again. */

@@ -53,6 +53,14 @@ describe('a task that was released as done', () => {
     expect(reopens(inFeat, task('todo', 'open', { trees: [mark('feat', 'todo')] }))).toBe(true)
   })
 
+  it('rests while a worktree goes to another branch, or is moved', () => {
+    const seenIn = (more: Partial<ReturnType<typeof mark>>) =>
+      task('todo', 'open', { trees: [{ ...mark('feat', 'doing'), branch: 'feat', ...more }] })
+    const rests = reopens(seenIn({}), seenIn({ branch: 'next' }), seenIn({ dir: '/trees/moved' }))
+    expect(rests).toBe(false)
+    expect(reopens(seenIn({}), seenIn({ status: 'todo' }))).toBe(true)
+  })
+
   it('that was released while the main tree had none is not reopened by the text of its beginning', () => {
     const alone = task('done', 'of feat', { inMain: false, ...done })
     expect(reopens(alone, task('todo', 'began'))).toBe(false)
