@@ -6,6 +6,7 @@ import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { openSpec } from '../../../sidecar/layouts/openspec.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 import { listedBoard, listedStore } from '../../support/listed-board.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { say } from './store.ts'
@@ -195,9 +196,11 @@ describe('a list of OpenSpec', () => {
     ['lines below one task', `- [ ] 1 a\n${'  b\n'.repeat(100_000)}`],
     ['a line without end', `- [ ] ${'a'.repeat(500_000)}`],
   ])('takes no time for %s', async (_, text) => {
-    const from = performance.now()
-    const tasks = await listOf(text, CAKE)
-    expect(performance.now() - from).toBeLessThan(5_000)
+    let tasks: Awaited<ReturnType<typeof listOf>> = {}
+    const listing = async () => {
+      tasks = await listOf(text, CAKE)
+    }
+    expect(await cpuMs(listing)).toBeLessThan(5_000)
     expect(tasks).toMatchObject(CAKE_LISTED)
     for (const { title } of Object.values(tasks)) expect(title.length).toBeLessThan(400)
     const spec = {
@@ -592,10 +595,11 @@ describe('a list of spec-kit', () => {
 
   test('takes no time for a text of nothing but what it waits for', async () => {
     const text = `- [ ] T001 Fill ${'depends on (T002 '.repeat(30_000)}\n`
-    const from = performance.now()
-    const tasks = await listed({ '.specify/x': '', 'specs/tea/tasks.md': text })
-    expect(performance.now() - from).toBeLessThan(5_000)
-    expect(tasks['tea/T001']?.ready).toBe(false)
+    const listing = async () => {
+      const tasks = await listed({ '.specify/x': '', 'specs/tea/tasks.md': text })
+      expect(tasks['tea/T001']?.ready).toBe(false)
+    }
+    expect(await cpuMs(listing)).toBeLessThan(5_000)
   })
 })
 

@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
 import { createFileReader } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 import { hostileFile, LAYOUTS, WHOLE } from '../../support/hostile-boards.ts'
 import { Dice } from '../../support/odd-boards.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
@@ -16,13 +17,6 @@ const { HOSTILE_BOARDS_SEED = '1', HOSTILE_BOARDS_MINUTES } = process.env
 const BUDGET_MS = HOSTILE_BOARDS_MINUTES && (Number(HOSTILE_BOARDS_MINUTES) * 60_000) / 7
 const COUNT = 25
 const MOST_MS = 300
-
-function cpuMs(work: () => void): number {
-  const from = process.threadCpuUsage()
-  work()
-  const { user, system } = process.threadCpuUsage(from)
-  return (user + system) / 1_000
-}
 
 it.each(LAYOUTS)('a hostile file of %s ends', { timeout: 900_000 }, async (layout) => {
   const until = performance.now() + Number(BUDGET_MS ?? 0)
@@ -43,10 +37,10 @@ it.each(LAYOUTS)('a hostile file of %s ends', { timeout: 900_000 }, async (layou
     const seen = store.classify(file) && read(file)
     const name = `board ${n} of seed ${HOSTILE_BOARDS_SEED}: ${made}`
     if (store.classify(file)) expect(seen, name).toHaveProperty('state', 'parsed')
-    const ms = cpuMs(() => {
+    const ms = await cpuMs(() => {
       read(file)
     })
-    const taken = cpuMs(() => {
+    const taken = await cpuMs(() => {
       if (seen && seen.state === 'parsed') board.ingest(file, seen.file)
       board.settle(Date.now())
     })

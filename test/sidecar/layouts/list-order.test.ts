@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 import { listedBoard } from '../../support/listed-board.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 
@@ -263,9 +264,11 @@ test.each([
     `## Task Dependency Graph\n[[${numbers(1, 1_000).join()}], [${numbers(5_001, 1_000).join()}]]\n`,
   ].join('')
   const store = await openStore(makeFolder({ [sign]: '', [`${at}/tea/tasks.md`]: list }))
-  const from = performance.now()
-  const { entries } = store.parse(join(store.tasksIn, 'tea/tasks.md'), 'tasks', list)
-  expect(performance.now() - from).toBeLessThan(5_000)
+  let entries: ReturnType<typeof store.parse>['entries'] = []
+  const parse = () => {
+    entries = store.parse(join(store.tasksIn, 'tea/tasks.md'), 'tasks', list).entries
+  }
+  expect(await cpuMs(parse)).toBeLessThan(5_000)
   expect(entries).toHaveLength(9_801)
   const deps = entries.flatMap((entry) => (entry.kind === 'task' && entry.task.deps) || [])
   expect(deps.length).toBeGreaterThan(10_000)
