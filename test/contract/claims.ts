@@ -18,8 +18,6 @@ import { PATIENT } from '../support/patience.ts'
 import type { Board } from './board.ts'
 
 const WORK = 'board:read board:work'
-const MAX_VALID = 1_000
-const AT_ONCE = 20
 const secret = (): string => randomBytes(16).toString('base64url')
 const config = (): DataRecord => ({
   kind: 'board',
@@ -486,33 +484,6 @@ export function claimContract({ name, edge, published }: Board): void {
       })
       expect(await sessionsOf(other)).toEqual([])
       expect((await ask('/renew', { claim })).body).not.toHaveProperty('end')
-    })
-
-    it('are a thousand at most on a board: more are refused, and nothing is stored of them', async () => {
-      const ids = Array.from({ length: MAX_VALID + 1 }, (_, n) => `A-${n}`)
-      const repo = await published(config(), ...ids.map((id) => todo(id)))
-      const ask = await asker(repo)
-      const claims = ids.map((task) => ({ claim: secret(), actor: `of ${task}`, task }))
-      const answers: Answer[] = []
-      for (let n = 0; n < claims.length; n += AT_ONCE) {
-        const part = claims.slice(n, n + AT_ONCE)
-        answers.push(...(await Promise.all(part.map((each) => ask('', each)))))
-      }
-      const given = claims.filter((_, n) => answers[n]?.status === 201)
-      expect(given).toHaveLength(MAX_VALID)
-      const refused = answers.filter(({ status }) => status !== 201)
-      const tooMany = { status: 429, body: { code: 'too_many_claims' } }
-      expect(refused).toMatchObject([tooMany])
-      // What holds goes on, and its end makes room for one.
-      const [first, second] = given
-      if (!first || !second) throw new Error('none was given')
-      expect((await ask('', first)).status).toBe(200)
-      const more = { claim: secret(), actor: 'eve' }
-      expect(await ask('', more)).toMatchObject(tooMany)
-      expect((await ask('/renew', { claim: more.claim })).body.code).toBe('unknown_claim')
-      await ask('/release', { claim: second.claim, outcome: 'done' })
-      expect((await ask('', more)).status).toBe(201)
-      expect(await sessionsOf(repo)).toHaveLength(MAX_VALID + 1)
     })
   })
 }

@@ -67,7 +67,8 @@ export function publisher(sql: Sql) {
 
 /** A board with these records. */
 export function claimBoard(...records: DataRecord[]) {
-  const { claims, nextDue, sync, change, found, sessions, epochOf } = publisher(openSql(':memory:'))
+  const sql = openSql(':memory:')
+  const { claims, nextDue, sync, change, found, sessions, epochOf } = publisher(sql)
   change({ upserts: records })
   const claim = (fields: Partial<ClaimRequest> = {}, now = NOW) => {
     const hash = `hash-${++secrets}`
@@ -75,6 +76,7 @@ export function claimBoard(...records: DataRecord[]) {
     return claims.claim({ ...given, ...fields }, now)
   }
   return {
+    sql,
     claims,
     sync,
     change,

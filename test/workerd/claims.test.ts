@@ -124,3 +124,27 @@ it('an alarm that lies in the past was lost: each construction sets it anew', as
   const now = Date.now()
   expect((await armedWhere(1))[0]).toBeGreaterThanOrEqual(now)
 })
+
+it('a thousand claims are the most of a board: more are refused, and nothing is stored of them', async () => {
+  const repo = await publishedRepo(edge, ['A-1', 'A-2', 'A-3'].map(todo))
+  const ask = await working(repo)
+  const claimed = (n: number) => ask('', { claim: secretOf(n), actor: `agent-${n}` })
+  expect((await claimed(1)).status).toBe(201)
+  // As many as would take seconds to claim.
+  await runInDurableObject(objectOf(repo), (_, { storage }) => {
+    storage.sql.exec(`WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 998)
+      INSERT INTO claims SELECT generation + n, secret || n, 'B-' || n, actor || n, status, health,
+        started_at, expires_at, ended, id || n, hash, seq, json, claim FROM claims, n`)
+  })
+  expect((await claimed(2)).status).toBe(201)
+  const tooMany = { status: 429, body: { code: 'too_many_claims' } }
+  expect(await claimed(3)).toMatchObject(tooMany)
+  // What holds goes on, and its end makes room for one.
+  expect((await claimed(1)).status).toBe(200)
+  expect(await claimed(3)).toMatchObject(tooMany)
+  expect((await ask('/renew', { claim: secretOf(3) })).body).toMatchObject({
+    code: 'unknown_claim',
+  })
+  await ask('/release', { claim: secretOf(2), outcome: 'done' })
+  expect((await claimed(3)).status).toBe(201)
+})

@@ -364,6 +364,6 @@ it('what agents get, for whom a part of the board is read, is what clients see o
         expect(it.given({ actor: `agent-${n}` })).toBe(next?.id ?? 'nothing_ready')
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   )
 })

@@ -372,7 +372,7 @@ describe('money, when the answer to each save is lost,', () => {
         expect.arrayContaining(open.map(({ id }) => id)),
       )
     })
-    await fc.assert(lived, { numRuns: 20, endOnFailure: true })
+    await fc.assert(lived, { numRuns: 10, endOnFailure: true })
   })
 })
 
