@@ -65,23 +65,6 @@ describe('a new charge', () => {
     ])
   })
 
-  it.each(PAYMENT_STATUSES)(
-    'after an attempt that is %s finds it or begins the next one',
-    (status) => {
-      const isOver = ['Failed', 'Cancelled', 'Expired'].includes(status)
-      const known = attempts({ ...came('Failed') }, { ...came(status), called_until: NOW + 1 })
-      const begun = begin(known, start())
-      if (isOver) {
-        expect(begun).toMatchObject({ state: 'begun', transaction: { attempt: 3 } })
-        const names = new Set(['external-1'])
-        if (begun.state === 'begun') names.add(String(begun.transaction.external_reference_id))
-        expect(names.size).toBe(2)
-      } else {
-        expect(begun.state).toBe(status === 'Pending' ? 'in_progress' : 'answered')
-      }
-    },
-  )
-
   it('conflicts with a different request that has the same key or the same order', () => {
     const { customerPhone: _, ...stored } = request
     const asked = JSON.stringify({ ...stored, returnUrl: 'https://shop.example' })
@@ -174,39 +157,12 @@ describe('a repeated charge', () => {
     const until = NOW + 7
     expect(begin(attempts(called), start())).toEqual({ state: 'in_progress', until })
   })
-
-  it('finds its own row first, in any status', () => {
-    const own = transactionRow({ id: '02TX', ...came('Failed') })
-    const found = { state: 'answered', transaction: own }
-    expect(begin([...attempts(came('Paid')), own], start())).toEqual(found)
-  })
 })
 
 describe('another key of an order', () => {
   const KEY = { idempotencyKey: 'key-2' }
   const named = { id: '02TX', gateway: 'bank', idempotency_key: 'key-2', transaction_id: '01TX-0' }
   const OPEN = { ...came('Pending'), charge_answer: '{}', idempotency_key: 'key-1' }
-
-  it.each(PAYMENT_STATUSES)('that is %s finds it, begins anew, or asks what is meant', (status) => {
-    const known = attempts({ ...OPEN, ...came(status) })
-    const { transactionId } = { transactionId: '01TX-0' }
-    const byKey = begin(known, start(KEY))
-    const { answer: repeated, keys } = begun(known, start({ ...KEY, isRepeat: true }))
-    if (status === 'Pending') {
-      expect(byKey).toEqual({ state: 'answered', transaction: known[0], key: named })
-      expect(repeated).toEqual(byKey)
-    } else if (['Failed', 'Cancelled', 'Expired'].includes(status)) {
-      expect(byKey).toMatchObject({ state: 'begun', transaction: { attempt: 2, is_repeat: 0 } })
-    } else {
-      expect(byKey).toEqual({ state: 'already_paid', transactionId })
-      expect(begin(known, start({ ...KEY, requestHash: 'hash-2' }))).toEqual(byKey)
-      expect(keys).toEqual([])
-      expect(repeated).toMatchObject({
-        state: 'begun',
-        transaction: { id: '02TX', attempt: 2, idempotency_key: 'key-2', is_repeat: 1 },
-      })
-    }
-  })
 
   it('that is paid asks also after a later attempt has failed', () => {
     const known = attempts(came('Paid'), came('Failed'))

@@ -81,12 +81,6 @@ describe('an attempt', () => {
     expect(alerts).toEqual([])
   })
 
-  it('that succeeds after a failure shows no error of that', () => {
-    const tried = settled(stored, undefined, failed)
-    const sent = settled(tried, undefined, { ok: true, status: 204 }, NOW + 9)
-    expect(sent.delivery).toMatchObject({ status: 'delivered', last_error: null })
-  })
-
   it('that fails is repeated when it is due, and counts once even if it is settled twice', () => {
     const turn = { attempts: 1, leased_until: null, next_attempt_at: NOW + 9 }
     const tried = settled(stored, failed, failed)

@@ -129,15 +129,6 @@ describe('a new refund', () => {
     expect(begin('Paid', { amount: 1 }, [all]).state).toBe('in_progress')
   })
 
-  it.each(['Refunded', 'PartiallyRefunded'] as const)(
-    'is possible again when the refunds of one that is %s have failed',
-    (status) => {
-      const failed = refundRow({ status: 'failed', amount: 25_000 })
-      const payment = paymentOf({ ...came(status), refunded_amount: 0 }, { refunds: [failed] })
-      expect(asked(payment, start({ amount: 25_000 })).state).toBe('begun')
-    },
-  )
-
   it.each(['claimed', 'accepted', 'succeeded', 'failed'] as const)(
     'finds one with its key that is %s, and another key waits for one whose outcome is unknown',
     (status) => {
@@ -200,25 +191,6 @@ describe('a finished refund', () => {
     expect(all.payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 25_000 })
     const less = end('Paid', refundRow({ amount: 20_000 }), 'done', { paid_amount: 20_000 })
     expect(less.payment.transaction).toMatchObject({ status: 'Refunded' })
-  })
-
-  it('that is done after another part adds up: one event, of the amount or of the status', () => {
-    const more = end('PartiallyRefunded', refundRow(), 'done')
-    expect(more.payment.transaction).toMatchObject({ refunded_amount: 9_000, refund_revision: 1 })
-    expect(more.events).toMatchObject([{ type: 'RefundAmountChanged' }])
-    expect(JSON.parse(more.events[0]?.payload ?? '')).toMatchObject({
-      previousRefundedAmount: 5_000,
-    })
-    const rest = refundRow({ amount: 20_000 })
-    expect(end('PartiallyRefunded', rest, 'done').events).toMatchObject([
-      { type: 'PaymentRefunded' },
-    ])
-  })
-
-  it('counts once if a webhook reported it before', () => {
-    const settled = end('PartiallyRefunded', refundRow({ status: 'succeeded' }), 'done')
-    expect(settled.payment.transaction).toMatchObject({ refunded_amount: 5_000 })
-    expect(settled.events).toEqual([])
   })
 
   it.each(['succeeded', 'failed'] as const)('changes nothing if it %s before', (status) => {

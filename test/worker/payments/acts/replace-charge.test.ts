@@ -63,14 +63,6 @@ describe('a stranded charge', () => {
     expect(isStranded(transactionRow(came(status)), NOW)).toBe(status === 'Pending')
   })
 
-  it('has no answer of its gateway, and no call that waits for one', () => {
-    const called = (called_until: number | null) => transactionRow({ called_until })
-    expect(isStranded(transactionRow({ charge_answer: '{}' }), NOW)).toBe(false)
-    expect(isStranded(called(NOW + 1), NOW)).toBe(false)
-    expect(isStranded(called(NOW), NOW)).toBe(true)
-    expect(isStranded(called(0), NOW)).toBe(true)
-  })
-
   it('has no page any more: it has expired, and its gateway reports no end', () => {
     const page = (expires_at: number | null) =>
       isStranded(transactionRow({ charge_answer: '{}', expires_at }), NOW)
@@ -249,32 +241,6 @@ describe('a charge that replaces a stranded one', () => {
       expect(found(false)).toBe('conflict')
       expect(found(true, { ...row, charge_answer: '{}' })).toBe('conflict')
     })
-  })
-
-  it('does not begin if another replaced it first, and finds that one', () => {
-    const second = transactionRow({
-      id: '01TY',
-      attempt: 2,
-      gateway_transaction_id: null,
-      called_by: '01TY',
-      called_until: NOW + 1,
-    })
-    const first = transactionRow(came('Cancelled'))
-    const underWay = { state: 'in_progress', until: NOW + 1 }
-    expect(begin([first, second]).answer).toEqual(underWay)
-    // Also by its key, which moved to that one.
-    const keyed = { ...second, idempotency_key: 'key-1' }
-    expect(begin([first, keyed], { idempotencyKey: 'key-1' }).answer).toEqual(underWay)
-  })
-
-  it('begins once: decided again after it was stored, it cancels nothing and fires nothing', () => {
-    const first = instead({ idempotency_key: 'key-1' })
-    const stored = first.replaced ?? transactionRow()
-    const again = begin([stored, first.transaction])
-    const { transaction } = first
-    expect(again.answer).toEqual({ state: 'begun', transaction, earlier: 'none' })
-    expect(again.events).toEqual([])
-    expect(again.rows.get('transactions', '01TX')).toBe(stored)
   })
 
   it('takes over all of its further keys, the one that it is asked with, and its repeat', () => {

@@ -10,7 +10,6 @@ import type {
   WebhookEventRow,
 } from '../../../../worker/payments/domain/rows.ts'
 import {
-  alertRow,
   came,
   casesIn,
   MINUTE,
@@ -196,11 +195,5 @@ describe('an event with refunds', () => {
       now: NOW,
     })
     expect(payment.transaction.refunds_read_at).toBe(NOW - 9)
-  })
-
-  it('with all that came late settles its alert', () => {
-    const late = paymentOf(LATE, { alerts: [alertRow()] })
-    const { payment } = applyEvent(late, webhookEventRow(ALL), { now: NOW })
-    expect(payment.alerts).toMatchObject([{ acknowledged_by: 'refund', acknowledged_at: NOW }])
   })
 })

@@ -7,7 +7,6 @@ import {
   areDisputesChanged,
   disputeIn,
   isDisputeNews,
-  isDisputeUnused,
   withDispute,
 } from '../../../../worker/payments/domain/disputes.ts'
 import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
@@ -274,17 +273,6 @@ describe('a read of a dispute', () => {
     expect([isNews('open'), isNews('lost'), isNews('open', {}, 5)]).toEqual([false, true, true])
     expect(isNews('open', { id: 'dp-2' })).toBe(true)
     expect(isDisputeNews(disputes, setOf([{ word: 'open', part: 'other' }]))).toBe(true)
-  })
-
-  it('is not used if a later one is stored: the gateway is asked again for what it says', () => {
-    const { disputes } = stored({ read_at: NOW })
-    const isUnused = (word: string, own: Partial<DisputeSet>) =>
-      isDisputeUnused(disputes, setOf([{ word }], own), NOW)
-    const before = { readAt: NOW - 1 }
-    expect([isUnused('lost', before), isUnused('open', before)]).toEqual([true, false])
-    expect(isUnused('lost', { readAt: NOW })).toBe(false)
-    expect(isUnused('lost', { readAt: NOW - 2_000, isCopy: true })).toBe(false)
-    expect(isDisputeUnused([], setOf([{ word: 'lost' }], before), NOW)).toBe(false)
   })
 })
 

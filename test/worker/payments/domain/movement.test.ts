@@ -56,13 +56,6 @@ describe('a movement', () => {
     const own = movementsOf(paymentOf(), decision, { now: NOW })
     expect(own).toEqual([{ ...row, occurred_at: NOW }])
   })
-
-  it('names its refund, and is in the currency that was asked for if no other is known', () => {
-    const after = paymentOf({ ...came('Paid'), paid_currency: null }, { refunds: [made('a', 5)] })
-    expect(movementsOf(paid(), { payment: after, alerts: [] }, { now: NOW })).toMatchObject([
-      { kind: 'refunded', refund_id: 'a', currency: 'IQD', amount: -5 },
-    ])
-  })
 })
 
 describe('the movements of a decision', () => {
@@ -180,17 +173,6 @@ describe('what banks have taken of disputes', () => {
       { payment: paymentOf(came('Paid'), { disputes: after }), alerts: [] },
       { now: NOW },
     ).map(({ kind, amount, currency }) => [kind, amount, currency])
-
-  it('is booked with what it changes by, in its own currency', () => {
-    expect(moved([], [out('a', 30)])).toEqual([['disputed', 30, 'IQD']])
-    expect(moved([], [out('a', 0)])).toEqual([])
-    expect(moved([out('a', 30)], [out('a', 30), out('b', 20)])).toEqual([['disputed', 20, 'IQD']])
-    expect(moved([out('a', 30)], [out('a', 40)])).toEqual([['disputed', 10, 'IQD']])
-    const usd = { currency: 'USD' }
-    expect(moved([out('a', 30, usd)], [out('a', 0, usd)])).toEqual([
-      ['dispute_returned', -30, 'USD'],
-    ])
-  })
 
   it('is booked as one amount where its parts were known only as a sum', () => {
     const sum = out('a', 50, { part: null })

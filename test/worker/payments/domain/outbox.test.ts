@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   alertRows,
   LEASE_MS,
+  nextAttemptAt,
   outboxRows,
   pendingEvent,
   type Subscribers,
@@ -20,6 +21,8 @@ import {
   transactionRow,
 } from '../../../support/payment-rows.ts'
 
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const ENDPOINT = 'https://shop.example/events'
 const event: NewEvent = {
   id: '01EVENT',
@@ -48,15 +51,6 @@ describe('a new event', () => {
     // Internal columns are not in events.
     expect(transaction).not.toHaveProperty('requestHash')
     expect(transaction).not.toHaveProperty('calledBy')
-  })
-
-  it('is done at once without listeners, and has no delivery without an endpoint', () => {
-    const { outbox, delivery } = outboxRows(event, {
-      hasListeners: () => false,
-      endpointFor: () => undefined,
-    })
-    expect(outbox.done_at).toBe(NOW)
-    expect(delivery).toBeUndefined()
   })
 
   it('has no delivery if the endpoint takes only other events', () => {
@@ -145,5 +139,26 @@ describe('the event of an alert', () => {
     expect(rowsOf(alert('listener_dead', 'PaymentFailed'), listeners)).toBeUndefined()
     const others = { hasListeners: () => false, endpointFor: () => undefined }
     expect(rowsOf(alert('late_payment'), others)).toBeUndefined()
+  })
+})
+
+describe('the next try', () => {
+  it('waits twice as long each time, up to an hour, or as long as the endpoint asks', () => {
+    const waits = (random: number) =>
+      [0, 1, 2, 20].map((tries) => nextAttemptAt(0, tries, 0, random))
+    expect(waits(1)).toEqual([5_000, 10_000, 20_000, HOUR])
+    expect(waits(0)).toEqual([2_500, 5_000, 10_000, HOUR / 2])
+    expect([4_000, 6_000].map((asked) => nextAttemptAt(0, 0, 7, 1, asked))).toEqual([5_007, 6_007])
+  })
+
+  it('is the last within a day, unless there were fewer than twelve', () => {
+    const at = DAY - HOUR
+    expect(nextAttemptAt(0, 30, at, 1)).toBe(DAY)
+    expect(nextAttemptAt(0, 30, at + 1, 1)).toBeUndefined()
+    expect(nextAttemptAt(9, 30, at + 9, 1)).toBe(DAY + 9)
+    expect([10, 11].map((tries) => nextAttemptAt(0, tries, DAY, 1) !== undefined)).toEqual([
+      true,
+      false,
+    ])
   })
 })

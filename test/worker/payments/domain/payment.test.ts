@@ -8,7 +8,6 @@ import {
   heldAmount,
   isForeign,
   isOpen,
-  isTold,
   keepsLateMoney,
   raiseAlert,
   refundUnderWay,
@@ -156,15 +155,6 @@ describe('an alert', () => {
     const detail = eventId === undefined ? {} : { eventId }
     const raised = raiseAlert({ ...alert, kind, detail }, known, newId)
     expect(raised !== undefined).toBe(isAgain)
-  })
-
-  it('is told when it is raised or settled, and not when it is only described anew', () => {
-    const row = alertRow()
-    expect(isTold(undefined, row)).toBe(true)
-    expect(isTold(row, { ...row, detail: '{}' })).toBe(false)
-    expect(isTold(row, { ...row, created_at: NOW + 1 })).toBe(true)
-    expect(isTold(row, { ...row, ...SEEN })).toBe(true)
-    expect(isTold({ ...row, ...SEEN }, row)).toBe(true)
   })
 })
 

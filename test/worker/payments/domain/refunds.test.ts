@@ -1,4 +1,5 @@
-// The refunds of a payment, as its gateway lists them, sums them up or reports that one has failed.
+// The refunds of a payment, as its gateway lists them, sums them up or reports that one has
+// failed; and what follows for the payment.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -6,11 +7,13 @@ import {
   differsFrom,
   FAILED,
   failedRefund,
+  settleRefunds,
   withRefundSet,
   withRefundSum,
 } from '../../../../worker/payments/domain/refunds.ts'
 import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
+import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, casesIn, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 
 /** Asked for through us. */
@@ -103,19 +106,6 @@ describe('a list of refunds', () => {
     const [withdrawn] = stored([desk('a', { status: 'accepted' })])
     expect(JSON.parse(withdrawn?.error ?? '')).toEqual(WITHDRAWN)
     expect(withdrawn?.updated_at).toBe(NOW)
-  })
-
-  it('changes amount, id and time of a row, and nothing of one that is the same', () => {
-    const [row] = stored([own('a')], reported({ refundId: 'a', id: 'g', amount: 5 }))
-    const changed = { status: 'succeeded', amount: 5, gateway_refund_id: 'g', updated_at: NOW }
-    expect(row).toEqual({ ...own('a'), ...changed })
-    for (const more of [{ amount: 5 }, { id: 'g' }, { status: 'failed' }] as const) {
-      const before = own('a', { status: 'succeeded' })
-      const [same, other] = [{}, more].map((own) =>
-        stored([before], reported({ refundId: 'a', ...own })),
-      )
-      expect([same?.[0] === before, other?.[0] === before]).toEqual([true, false])
-    }
   })
 
   it('stores what the gateway itself made as a row without who asked for it', () => {
@@ -218,18 +208,6 @@ describe('the sum of the refunds', () => {
   ])('that %s settles what is in it, and adds the rest', (_, rows, sum, expected) => {
     expect(summed(rowsIn(rows), sum)).toBe(expected)
   })
-
-  it('is asked about if a later report is stored', () => {
-    expect(summed([], 9, NOW - 1, NOW)).toBe('asked')
-    expect(summed([], 9, NOW, NOW)).toBe('succeeded 9')
-  })
-
-  it('leaves a row that it does not settle as it is, and gives others its time', () => {
-    const rows = [own('a', { amount: 9_000 }), own('b'), desk('c', { amount: 5 })]
-    const { refunds } = withRefundSum(paid(...rows), 4_006, NOW, NOW).payment
-    expect(refunds[0]).toBe(rows[0])
-    expect(refunds.map((row) => row.updated_at === NOW)).toEqual([false, true, true])
-  })
 })
 
 describe('a refund that failed', () => {
@@ -255,5 +233,85 @@ describe('a refund that failed', () => {
   ])('%s', (_, rows, refundId, expected) => {
     expect(found(rows, refundId)).toBe(expected)
     expect(found(rows, refundId, NOW - 1)).toBeUndefined()
+  })
+})
+
+describe('what follows from changed refunds', () => {
+  const inDollars = (...refunds: RefundRow[]) =>
+    paymentOf({ ...came('Paid'), paid_currency: 'USD' }, { refunds })
+  const cause = { id: '01CAUSE', correlationId: 'c-9', now: NOW }
+  const failing = (row: RefundRow, before = row, more = {}) =>
+    settleRefunds(inDollars(before), inDollars({ ...row, status: 'failed' }), { ...cause, ...more })
+      .alerts
+
+  it('is an alert for each that has failed since, with who asked for it', () => {
+    const row = own('a', { gateway_refund_id: 'g', asked_by: 'ada', error: '{"code":"x"}' })
+    const detail = { reference: 'order-1', amount: 4_000, currency: 'USD' }
+    const ofOurs = { refundId: 'a', gatewayRefundId: 'g', askedBy: 'ada', error: { code: 'x' } }
+    expect(failing(row, row, { eventId: 'event-1' })).toEqual([
+      {
+        kind: 'refund_failed',
+        subject: 'a',
+        gateway: 'bank',
+        transactionId: '01TX',
+        createdAt: NOW,
+        detail: { ...detail, eventId: 'event-1', ...ofOurs },
+      },
+    ])
+    // Made at the gateway, its id there is the one that people know.
+    const theirs = { request_hash: null, gateway_refund_id: 'g' }
+    for (const [row, refundId] of [
+      [own('a'), 'a'],
+      [own('a', { request_hash: null }), 'a'],
+      [own('a', theirs), 'g'],
+    ] as const) {
+      expect(failing(row)[0]?.detail).toStrictEqual({ ...detail, refundId })
+    }
+    expect(failing({ ...row, status: 'failed' })).toEqual([])
+    const before = [own('a', { status: 'failed' }), own('b')]
+    const after = ['a', 'b', 'c'].map((id) => own(id, { status: 'failed' }))
+    const { alerts } = settleRefunds(inDollars(...before), inDollars(...after), cause)
+    expect(alerts.map(({ subject }) => subject)).toEqual(['b', 'c'])
+  })
+
+  it('is the sum of those that were made, with one event for each change', () => {
+    const amount = fc.constantFrom(0, 4_000, 25_000)
+    const row = fc.record({ amount, status: fc.constantFrom('accepted', 'succeeded', 'failed') })
+    const rows = fc.array(row, { maxLength: 4 })
+    const status = fc.constantFrom(...PAYMENT_STATUSES)
+    fc.assert(
+      fc.property(status, fc.boolean(), amount, rows, (status, isLate, paid_amount, states) => {
+        const isEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
+        const late = isEnd && isLate ? { paid_at: NOW - 9 } : {}
+        const before = paymentOf({ ...came(status), ...late, paid_amount }, { refunds: [] })
+        const refunds = states.map((each, at) => own(String(at), each))
+        const { payment, events } = settleRefunds(before, { ...before, refunds }, cause)
+        const { transaction: was } = before
+        const is = payment.transaction
+        if (was.paid_at === null) {
+          expect([is, events]).toEqual([was, []])
+          return
+        }
+        const made = refunds.filter((row) => row.status === 'succeeded')
+        const sum = Math.min(
+          paid_amount,
+          made.reduce((all, row) => all + row.amount, 0),
+        )
+        const isAll = sum > 0 && sum === paid_amount
+        const next = isAll
+          ? 'Refunded'
+          : sum > 0 && status === 'Paid'
+            ? 'PartiallyRefunded'
+            : status
+        expect([is.refunded_amount, is.status]).toEqual([sum, isEnd ? status : next])
+        const isChanged = sum !== was.refunded_amount || is.status !== status
+        const type = is.status === status ? 'RefundAmountChanged' : 'PaymentRefunded'
+        const previous = is.status === status && { previousRefundedAmount: was.refunded_amount }
+        const event = { id: '01CAUSE', type, correlationId: 'c-9', createdAt: NOW, ...previous }
+        expect(events).toEqual(isChanged ? [{ ...event, transaction: is }] : [])
+        expect(is.refund_revision).toBe(events.length)
+        expect(is.updated_at).toBe(isChanged ? NOW : was.updated_at)
+      }),
+    )
   })
 })

@@ -107,11 +107,6 @@ describe('a payment of a settlement', () => {
     expect(ours).toMatchObject({ transaction: { id: '01TX' } })
   })
 
-  it('agrees with one row, and another is one too many: it was settled twice', () => {
-    expect(as([row(), row()], [paid()])).toEqual(['same', 'twice'])
-    expect(as([row(), row({ amount: 5 })], [paid()])).toEqual(['same', 'twice'])
-  })
-
   it('agrees with a row for each of its movements, or with one for those that no other row has', () => {
     const captured = [moved('paid', 6_000), moved('paid', 4_000), moved('paid', 1_000)]
     const known = [paid({ paid_amount: 11_000 }, [], captured)]
@@ -235,24 +230,6 @@ describe('a refund of a settlement', () => {
     const { id: _, ...unnamed } = back({ reference: 'order-1', amount: 5_000 })
     expect(as([unnamed, { ...unnamed, type: 'payment' }], known)).toEqual(['same', 'not_ours'])
     expect(as([{ ...unnamed, amount: 6_000 }], known)).toEqual(['not_ours'])
-  })
-
-  it('is late if the payment had ended without money, until all of it was given back', () => {
-    const part = [refundRow({ amount: 5_000 })]
-    const late = { status: 'Expired', refunded_amount: 5_000 } as const
-    expect(as([back({ amount: 5_000 })], [paid(late, part)])).toEqual(['late'])
-    expect(as([back()], [paid(LATE_BACK, [refundRow({})])])).toEqual(['same'])
-  })
-
-  it('agrees with one refund, and another of its amount is one too many', () => {
-    const parts = [refundRow({ id: 'a', amount: 5_000 }), refundRow({ id: 'b', amount: 7_000 })]
-    const rows = [back({ amount: 7_000 }), back({ amount: 5_000 }), back({ amount: 5_000 })]
-    expect(as(rows, [paid({}, parts)])).toEqual(['same', 'same', 'twice'])
-    expect(as([...rows.slice(0, 2), back({ amount: 6_000 })], [paid({}, parts)])).toEqual([
-      'same',
-      'same',
-      'refunded_there',
-    ])
   })
 
   it('agrees twice with two of one amount, and with one row for all of them', () => {
