@@ -76,8 +76,6 @@ function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
 export const ASK_MS = 30_000
 /** One that starts again was away for less. */
 const RESTART_MS = 10_000
-/** An older edge says when it heard of its sidecar, and no state: one report may be late. */
-const SILENT_MS = 45_000
 
 /** All times are by `clock.elapsed()`, in ms. */
 export interface Report {
@@ -99,8 +97,7 @@ export function reportOf(status: BoardStatus, sentAt: number, now: number): Repo
   const ours = (time: string | undefined): number | undefined =>
     time === undefined ? undefined : Math.min(sentAt, Date.parse(time) - ahead)
   const quietMs = now - (ours(sidecar.lastSeenAt) ?? Number.NEGATIVE_INFINITY)
-  const { state } = sidecar
-  const isGone = state !== 'running' && quietMs >= (state ? RESTART_MS : SILENT_MS)
+  const isGone = sidecar.state !== 'running' && quietMs >= RESTART_MS
   return {
     currentAt: ours(status.currentAt),
     reason: isGone ? 'offline' : store === 'missing' ? 'missing' : undefined,

@@ -4,9 +4,9 @@ import { backoffMs, type Clock } from './clock.ts'
 import type { OpenStream, StreamEnd, StreamSource } from './stream.ts'
 import type { BoardError, LostReason } from './types.ts'
 
-export const PING_MS = 15_000
+const PING_MS = 15_000
 /** Two and a half pings: one ping may be late, two are not. */
-export const SILENCE_MS = 2.5 * PING_MS
+const SILENCE_MS = 2.5 * PING_MS
 /** A stream that ends sooner counts as another failure, so we back off from a flapping edge. */
 const HEALTHY_MS = 10_000
 /** A dial that takes longer may have begun on a network that is gone. */

@@ -116,13 +116,18 @@ export class FakeNetwork {
 
 const encoder = new TextEncoder()
 
-/** An older edge has none. */
 type SidecarState = BoardStatus['sidecar']['state']
+
+/** One report may be late. */
+const SILENT_MS = 45_000
 
 /** The status of an edge by its clock, with the last report of its sidecar. All in ms. */
 export const statusAt = (now: number, seenAt = now, currentAt = seenAt) => ({
   store: 'present' as 'present' | 'missing',
-  sidecar: { lastSeenAt: iso(seenAt) } as { lastSeenAt: string; state?: SidecarState },
+  sidecar: {
+    lastSeenAt: iso(seenAt),
+    state: (now - seenAt < SILENT_MS ? 'running' : 'offline') as SidecarState,
+  },
   currentAt: iso(currentAt),
   now: iso(now),
   streams: 1,
