@@ -31,6 +31,7 @@ const LONGEST = [
   'browser/console-honesty', 'e2e/shop', 'e2e/payments', 'e2e/share', 'browser/client',
   'e2e/access', 'browser/console-board', 'browser/console-accessibility', 'browser/console-task',
   'e2e/client-workerd', 'browser/console-groups', 'browser/console', 'faults/board',
+  'e2e/mcp-judges',
 ]
 
 class LongestFirst extends BaseSequencer {

@@ -248,6 +248,8 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
       const own = uriOf(repo, 'A-1')
       const { resources } = await client.listResources()
       expect(resources).toMatchObject([{ uri: own, title: 'Bake bread' }, { name: 'A-2' }])
+      const page = await client.listResources({ cursor: 'A-1' })
+      expect(page.resources).toMatchObject([{ name: 'A-2' }])
       const { contents } = await client.readResource({ uri: own })
       expect(contents).toMatchObject([{ uri: own, text: expect.stringContaining('With rye.') }])
       for (const wrong of [uriOf(repo, 'A-9'), uriOf(other, 'A-1'), 'signalbox://x']) {
