@@ -22,10 +22,12 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // some of these are small: the suite would end with one of them alone for minutes.
 // biome-ignore format: several names a line.
 const LONGEST = [
-  'cli/wait', 'trees/trees-model', 'sidecar/messages', 'ledger/money-properties', 'cli/claim',
-  'trees/many-tasks', 'trees/trees', 'watch/watch-chokidar', 'cli/two-sidecars', 'cli/watch',
+  'day/task-state-day', 'worker/node-contract', 'trees/many-tasks', 'queries/large-story', 'cli/wait',
+  'ledger/money-properties', 'cli/watch', 'watch/watch-chokidar', 'payments/installations',
+  'payments/refund-properties', 'trees/trees-model', 'cli/claim-command', 'publish/seed',
+  'trees/merged', 'cli/claim', 'gateways/included', 'layouts/layout-contract', 'trees/worktrees',
   'faults/prove', 'e2e/package', 'e2e/board-tools', 'e2e/many-boards', 'e2e/agents-that-claim',
-  'e2e/real-boards', 'e2e/workerd', 'e2e/agents-that-wait', 'e2e/start', 'browser/console-payments',
+  'e2e/workerd', 'e2e/agents-that-wait', 'e2e/start', 'browser/console-payments', 'e2e/real-boards',
   'faults/five-agents', 'faults/requests', 'e2e/home', 'e2e/supervision', 'e2e/restart',
   'e2e/board-counts', 'browser/console-boards', 'e2e/odd-boards', 'e2e/one-request',
   'browser/console-honesty', 'e2e/shop', 'e2e/payments', 'e2e/share', 'browser/client',

@@ -194,7 +194,7 @@ describe('windows of edits', () => {
         }
         await system.close()
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     )
   }, 120_000)
 
@@ -231,7 +231,7 @@ describe('windows of edits', () => {
         }
         await system.close()
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   }, 120_000)
 })

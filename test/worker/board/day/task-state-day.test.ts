@@ -97,14 +97,10 @@ describe('at fifty moments of a day of eight agents, what is shown is what a mod
     expect(seen).toEqual(new Set(['stalled', 'silent', 'work', 'review', 'ready']))
     const acts = ['closes in its tree', 'says so alone', 'merges', 'deletes', 'gone', 'gives up']
     expect(Object.keys(did)).toEqual(expect.arrayContaining(acts))
-  }, 60_000)
+  })
 
   const without = REAL_BOARDS === '' ? ' (skipped: REAL_BOARDS names no folder of boards)' : ''
-  it.skipIf(REAL_BOARDS === '').each(LAYOUTS)(
-    `of a real board of %s${without}`,
-    async (layout) => {
-      await playDay(await realBoard(layout), 2)
-    },
-    120_000,
-  )
+  it.skipIf(REAL_BOARDS === '').each(LAYOUTS)(`of a real board of %s${without}`, async (layout) => {
+    await playDay(await realBoard(layout), 2)
+  })
 })
