@@ -1,12 +1,20 @@
-// The tools themselves are the judges of what is ready: what they list for a board is compared with
+// The tools themselves are the judges of what is ready, and next: what they list for a board is compared with
 // what we list, on boards of ours and on real ones. What they answered for ours is recorded here,
 // and compared always; the tools are asked where the environment variable BOARD_TOOLS names a
 // folder in which npm installed them (`backlog.md`, `task-master-ai`).
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { run as runCli } from '../cli/run.ts'
-import { ask, copyOf, noTools } from '../support/judges.ts'
+import {
+  ask,
+  askTaskMaster,
+  copyOf,
+  copyOfTaskMaster,
+  noTools,
+  UNREPORTED,
+} from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
 import { makeFolder } from '../support/temp-folder.ts'
 
@@ -27,12 +35,7 @@ async function backlogReady(dir: string): Promise<string[]> {
 
 /** The ready tasks of all tags. It lists no subtasks. */
 async function taskMasterReady(dir: string): Promise<string[]> {
-  const out = await ask(
-    'node_modules/.bin/task-master',
-    ['list', '--ready', '--json', '--all-tags'],
-    dir,
-  )
-  const { tasks } = JSON.parse(out.slice(out.indexOf('{'))) as Listed
+  const { tasks } = await askTaskMaster<Listed>(['list', '--ready', '--json', '--all-tags'], dir)
   return sorted(tasks.map(({ id, tagName }) => `${tagName}:${id}`))
 }
 
@@ -74,6 +77,7 @@ const BREWERY_READY = ['BACK-1']
 
 const STATUSES = ['pending', 'in-progress', 'done', 'deferred', 'cancelled', 'blocked', 'review']
 const GARDEN = {
+  ...UNREPORTED,
   '.taskmaster/state.json': '{"currentTag":"garden"}',
   '.taskmaster/tasks/tasks.json': JSON.stringify({
     garden: {
@@ -235,49 +239,75 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   })
 })
 
+/** What can be begun on a board, and which of it is next. */
+async function beginnable(dir: string) {
+  const { tasks: all, config } = await listedBoard(dir)
+  return { all, config, ...readyTasks(new Map(all.map((task) => [task.id, task])), config) }
+}
+
 describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
-  it('Backlog.md and we list the same tasks as ready', async () => {
+  it('Backlog.md and we list the same tasks as ready, and begin none of the others', async () => {
     const dir = await copyOf(join(REAL_BOARDS, 'backlog-md'))
-    const ready = sorted((await readyHere(dir)).map(({ id }) => id))
+    const { all, tasks } = await beginnable(dir)
+    const ready = sorted(all.filter((it) => it.ready).map(({ id }) => id))
     expect(ready.length).toBeGreaterThan(0)
     expect(ready).toEqual(await backlogReady(dir))
+    expect(tasks.length).toBeGreaterThan(0)
+    expect(ready).toEqual(expect.arrayContaining(tasks.map(({ id }) => id)))
   })
 
   it('Task Master and we list the same tasks as ready', async () => {
-    const dir = await copyOf(join(REAL_BOARDS, 'task-master'))
+    const dir = await copyOfTaskMaster(join(REAL_BOARDS, 'task-master'))
     const ready = (await readyHere(dir)).filter(({ parent }) => parent === undefined)
     expect(ready.length).toBeGreaterThan(0)
     expect(sorted(ready.map(({ id }) => id))).toEqual(await taskMasterReady(dir))
   })
 
-  it('what Task Master would begin next in a tag is ready here, or its first open part is', {
+  it('what Task Master would begin next in a tag is ready here, or its first open part is, and next in its own', {
     timeout: 300_000,
   }, async () => {
-    const dir = await copyOf(join(REAL_BOARDS, 'task-master'))
-    const { tasks, config } = await listedBoard(dir)
-    const next = async (...tag: string[]) => {
-      const out = await ask(
-        'node_modules/.bin/task-master',
+    const dir = await copyOfTaskMaster(join(REAL_BOARDS, 'task-master'))
+    const { all, tasks, config, next } = await beginnable(dir)
+    const asked = (...tag: string[]) =>
+      askTaskMaster<{ task: { id: string } | null; tag: string }>(
         ['next', '--format', 'json', ...tag],
         dir,
       )
-      return JSON.parse(out.slice(out.indexOf('{'))) as { task: { id: string } | null; tag: string }
-    }
-    expect((await next()).tag).toBe(config?.currentTag)
+    const current = await asked()
+    expect(current.tag).toBe(config?.currentTag)
+    const chosen = next(tasks)
+    expect([chosen?.id, chosen?.parent]).toContain(`${current.tag}:${current.task?.id}`)
     const isClosed = ({ status }: { status: string }) => config?.closed.includes(status)
-    const open = tasks.filter((it) => !isClosed(it))
+    const open = all.filter((it) => !isClosed(it))
     let found = 0
     // The tool takes seconds to start, and has no answer where all is done.
     for (const tag of new Set(open.flatMap((it) => it.tag ?? []))) {
-      const { task: answer } = await next('--tag', tag)
+      const { task: answer } = tag === current.tag ? current : await asked('--tag', tag)
       if (answer === null) continue
       found++
       const id = `${tag}:${answer.id}`
       const [part] = open.filter((it) => it.parent === id && it.ready)
-      expect(part ?? tasks.find((it) => it.id === id), id).toMatchObject({ ready: true })
-      const parts = tasks.filter((it) => it.parent === id)
+      expect(part ?? all.find((it) => it.id === id), id).toMatchObject({ ready: true })
+      const parts = all.filter((it) => it.parent === id)
       expect(parts.filter((it) => it.held && it.status === 'pending')).toEqual([])
     }
     expect(found).toBeGreaterThan(2)
+  })
+
+  it('the next of an OpenSpec change is the first that its list has open', async () => {
+    const dir = await copyOf(join(REAL_BOARDS, 'openspec'))
+    const { tasks, next } = await beginnable(dir)
+    const answer = await ask('node_modules/.bin/openspec', ['list', '--json'], dir)
+    const { changes } = JSON.parse(answer) as {
+      changes: { name: string; completedTasks: number; totalTasks: number }[]
+    }
+    const open = changes.filter((it) => it.completedTasks < it.totalTasks).map(({ name }) => name)
+    const parents = new Set(tasks.map(({ parent }) => parent))
+    expect(parents).toEqual(new Set(open))
+    for (const parent of parents) {
+      const own = tasks.filter((task) => task.parent === parent)
+      const first = own.toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0))[0]
+      expect(next(own)?.id).toBe(first?.id)
+    }
   })
 })

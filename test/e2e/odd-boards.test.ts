@@ -1,7 +1,15 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
-import { ask, inTools, noPython, noTools, PYTHON } from '../support/judges.ts'
+import {
+  ask,
+  askTaskMaster,
+  inTools,
+  noPython,
+  noTools,
+  PYTHON,
+  UNREPORTED,
+} from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
 import {
   backlogBoard,
@@ -180,14 +188,13 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
 
   it('of Task Master', { timeout: PATIENT }, async () => {
     await many('task-master', 1, async (dice, name) => {
-      const dir = makeFolder(taskMasterBoard(dice))
+      const dir = makeFolder({ ...UNREPORTED, ...taskMasterBoard(dice) })
       const { tasks } = await listedBoard(dir)
       const args = ['list', '--json', '--all-tags']
       const list = async (...more: string[]) => {
-        const out = await ask('node_modules/.bin/task-master', [...args, ...more], dir)
-        const listed = JSON.parse(out.slice(out.indexOf('{'))) as {
+        const listed = await askTaskMaster<{
           tasks: { id: string; tagName: string; status: string }[]
-        }
+        }>([...args, ...more], dir)
         return listed.tasks.map((it) => ({ ...it, id: `${it.tagName}:${it.id}` }))
       }
       const [all, begun] = await Promise.all([list(), list('--ready')])

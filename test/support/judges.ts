@@ -3,7 +3,7 @@
 
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, readdir } from 'node:fs/promises'
+import { chmod, cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { tempFolder } from './temp-folder.ts'
@@ -26,6 +26,30 @@ export function noPython(module: string): string {
   return noTools || (can ? '' : ` (skipped: ${PYTHON} has no ${module})`)
 }
 
+/**
+ * Task Master does not report to its makers what it is asked. Its reporter would take half of the
+ * seconds of each call.
+ */
+export const UNREPORTED = {
+  '.taskmaster/config.json': '{"global":{"anonymousTelemetry":false}}',
+} as const
+
+/** A copy of a real board of Task Master, whose own settings say that it reports. */
+export async function copyOfTaskMaster(board: string): Promise<string> {
+  const dir = await copyOf(board)
+  const path = join(dir, '.taskmaster/config.json')
+  const config = JSON.parse(await readFile(path, 'utf8')) as { global: object }
+  const global = { ...config.global, anonymousTelemetry: false }
+  await writeFile(path, JSON.stringify({ ...config, global }))
+  return dir
+}
+
+/** What Task Master answers as JSON, behind sentences of its own. */
+export async function askTaskMaster<Answer>(args: string[], dir: string): Promise<Answer> {
+  const out = await ask('node_modules/.bin/task-master', args, dir)
+  return JSON.parse(out.slice(out.indexOf('{'))) as Answer
+}
+
 /** A tool may write beside the board that it lists, and real boards are for reading only. */
 export async function copyOf(board: string): Promise<string> {
   const dir = tempFolder()
@@ -41,8 +65,9 @@ export async function copyOf(board: string): Promise<string> {
 /** `tool`: in the folder of the tools, or absolute. */
 export async function ask(tool: string, args: string[], cwd: string): Promise<string> {
   // Its own HOME: a tool must not read or write the settings of whoever runs the tests.
-  const { PATH } = process.env
-  const env = { PATH, PYTHONPATH, HOME: cwd, CI: 'true', NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const quiet = { CI: 'true', NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  const env = { PATH, PYTHONPATH, NODE_COMPILE_CACHE, HOME: cwd, ...quiet }
   const bin = tool.startsWith('/') ? tool : inTools(tool)
   const { stdout } = await promisify(execFile)(bin, args, { cwd, env, maxBuffer: 64 * 2 ** 20 })
   return stdout

@@ -1,7 +1,7 @@
 // Where one file holds many tasks, a linked worktree's are compared one by one.
 
 import { afterEach, expect, test } from 'vitest'
-import { ask, noTools } from '../../support/judges.ts'
+import { ask, askTaskMaster, noTools, UNREPORTED } from '../../support/judges.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
@@ -31,14 +31,14 @@ test.skipIf(noTools !== '')(
     const { tasks } = JSON.parse(master('pending', 'pending', 'pending')).master
     const full = tasks.map((it: object) => ({ ...it, description: 'It', details: '' }))
     const opened = await openWithTree({
-      '.taskmaster/config.json': '{}',
+      ...UNREPORTED,
       [MASTER]: JSON.stringify({ master: { tasks: full } }),
     })
     folder = opened.folder
     const tool = (...args: string[]) => ask('node_modules/.bin/task-master', args, opened.tree)
     const listed = async () => {
-      const out = await tool('list', '--json')
-      const { tasks } = JSON.parse(out.slice(out.indexOf('{'))) as { tasks: Listed[] }
+      const list = ['list', '--json']
+      const { tasks } = await askTaskMaster<{ tasks: Listed[] }>(list, opened.tree)
       return Object.fromEntries(tasks.map(({ id, status }) => [`master:${id}`, status]))
     }
     await tool('set-status', '--id=2', '--status=in-progress')
