@@ -573,6 +573,20 @@ describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad, bmadSp
   },
 )
 
+describe.each([
+  ['without a folder of tasks', {}],
+  ['with an empty folder of tasks', { '.taskmaster/tasks/.keep': '' }],
+])('a board of Task Master as its init makes it, %s', (_, more) => {
+  test('is empty, and is told of its first tasks', async () => {
+    folder = await PublishedFolder.open({ '.taskmaster/config.json': '{}', ...more })
+    expect(await folder.tasks()).toEqual({})
+    const tasks = [{ id: 1, title: 'Dig', status: 'pending' }]
+    folder.write('.taskmaster/tasks/tasks.json', JSON.stringify({ master: { tasks } }))
+    expect(await folder.received(1)).toEqual([TASKS])
+    expect(Object.keys(await folder.tasks())).toEqual(['master:1'])
+  })
+})
+
 describe('a session of which nobody hears', () => {
   const files: Files = {
     ...CAIRN,
