@@ -56,7 +56,8 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     for (const name of ['dim', 'knob']) {
       git(main, 'worktree', 'add', '-q', '-b', `agent/${name}`, treeOf(name))
     }
-    const env = { SILENT_AFTER: '3s' }
+    // Longer than a busy page needs to show who works.
+    const env = { SILENT_AFTER: '10s' }
     const start = await (await starts.start({ launch: oneProcess, storeDir: main, env })).ready()
     const { page, complaints } = await openConsole(await newContext(), linkOf(start))
     const glance = page.getByRole('region', { name: 'At a glance' })
@@ -140,5 +141,5 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     const ofBoard = page.getByRole('region', { name: /^The board/ })
     await ofBoard.getByText('main tree switched from main to fix').waitFor()
     expect(complaints).toEqual([])
-  })
+  }, 300_000)
 })
