@@ -17,8 +17,11 @@ import { tempFolder, writeFiles } from '../support/temp-folder.ts'
 const starts = new Starts()
 afterAll(() => starts.clear())
 
+/** Each command is a process, of which a busy machine starts one in some seconds. */
+const WITHIN_MS = 300_000
+const SLOW = { timeout: WITHIN_MS / 3 }
 /** Those of the command line, seven at once. */
-const TASKS = 24
+const TASKS = 14
 const OVER_MCP = 20
 /** Without it the files of Backlog.md are edited as an agent does. */
 const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
@@ -30,94 +33,111 @@ describe.each([
 ] as const)('agents on a board of %s', (name, overMcp) => {
   const beside = overMcp ? ', seven by commands and one over MCP' : ''
   const tasks = TASKS + (overMcp?.tasks ?? 0)
-  it(`do each task once and leave none${beside}, though some are killed at work`, async () => {
-    const { findings, ...counts } = await workOff({
-      tool: toolsWith(program)[name],
-      tasks,
-      agents: 7,
-      ...(overMcp && { overMcp }),
-      workMs: 200,
-      faultEvery: 6,
-      patienceMs: 60_000,
-      random: new Seeded(4),
-      env: programEnv(process.env.HOME ?? ''),
-      log: () => undefined,
-    })
-    expect(findings).toEqual([])
-    expect(counts).toMatchObject({ done: tasks, closed: tasks, overMcp: overMcp?.tasks ?? 0 })
-    expect(counts.faults['killed agents']).toBeGreaterThan(0)
-  }, 300_000)
+  it(
+    `do each task once and leave none${beside}, though some are killed at work`,
+    async () => {
+      const { findings, ...counts } = await workOff({
+        tool: toolsWith(program)[name],
+        tasks,
+        agents: 7,
+        ...(overMcp && { overMcp }),
+        workMs: 200,
+        faultEvery: 6,
+        patienceMs: 60_000,
+        random: new Seeded(4),
+        env: programEnv(process.env.HOME ?? ''),
+        log: () => undefined,
+      })
+      expect(findings).toEqual([])
+      expect(counts).toMatchObject({ done: tasks, closed: tasks, overMcp: overMcp?.tasks ?? 0 })
+      expect(counts.faults['killed agents']).toBeGreaterThan(0)
+    },
+    WITHIN_MS,
+  )
 })
 
 describe('commands that are run by the first line', () => {
-  it('do each task once, four at the same time, and their claims are finished', async () => {
-    const [dir, count] = [tempFolder(), 8]
-    const { files, shell, closed } = toolsWith(undefined)['backlog-md']
-    writeFiles(dir, files(count))
-    const system = await starts.start({ launch: oneProcess, storeDir: dir })
-    const { dataDir } = await system.ready()
-    const taken = join(dataDir, 'taken')
-    const work = join(dataDir, 'work.sh')
-    writeFileSync(work, `${shell}\nid=$SIGNALBOX_TASK\nmark $id; echo $id >> ${taken}; close $id\n`)
-    const signalbox = `"${process.execPath}" "${resolve('cli/bin.js')}"`
-    const once = `${signalbox} claim --data "${dataDir}" --wait 60s -- /bin/sh "${work}"`
-    const env = programEnv(process.env.HOME ?? '')
-    const agents = Array.from({ length: 4 }, () =>
-      spawn('/bin/sh', ['-c', `${once} && ${once}`], { cwd: dir, env, stdio: 'ignore' }),
-    )
-    const codes = agents.map((agent) => new Promise((resolve) => agent.once('exit', resolve)))
-    expect(await Promise.all(codes)).toEqual([0, 0, 0, 0])
-    const ids = readFileSync(taken, 'utf8').trim().split('\n')
-    expect([ids.length, new Set(ids).size]).toEqual([count, count])
-    const texts = Object.keys(files(count)).map((name) => readFileSync(join(dir, name), 'utf8'))
-    expect(closed(texts)).toBe(count)
-    const { url, path, tokens } = await system.local()
-    const query = `path=${encodeURIComponent(path)}`
-    const headers = { authorization: `Bearer ${tokens.board}` }
-    const read = await fetch(`${url}/api/sessions?${query}`, { headers })
-    const { sessions } = (await read.json()) as { sessions: { health: string }[] }
-    expect(sessions.map(({ health }) => health)).toEqual(Array(count).fill('finished'))
-  })
+  it(
+    'do each task once, four at the same time, and their claims are finished',
+    async () => {
+      const [dir, count] = [tempFolder(), 8]
+      const { files, shell, closed } = toolsWith(undefined)['backlog-md']
+      writeFiles(dir, files(count))
+      const system = await starts.start({ launch: oneProcess, storeDir: dir })
+      const { dataDir } = await system.ready()
+      const taken = join(dataDir, 'taken')
+      const work = join(dataDir, 'work.sh')
+      writeFileSync(
+        work,
+        `${shell}\nid=$SIGNALBOX_TASK\nmark $id; echo $id >> ${taken}; close $id\n`,
+      )
+      const signalbox = `"${process.execPath}" "${resolve('cli/bin.js')}"`
+      const once = `${signalbox} claim --data "${dataDir}" --wait 60s -- /bin/sh "${work}"`
+      const env = programEnv(process.env.HOME ?? '')
+      const agents = Array.from({ length: 4 }, () =>
+        spawn('/bin/sh', ['-c', `${once} && ${once}`], { cwd: dir, env, stdio: 'ignore' }),
+      )
+      const codes = agents.map((agent) => new Promise((resolve) => agent.once('exit', resolve)))
+      expect(await Promise.all(codes)).toEqual([0, 0, 0, 0])
+      const ids = readFileSync(taken, 'utf8').trim().split('\n')
+      expect([ids.length, new Set(ids).size]).toEqual([count, count])
+      const texts = Object.keys(files(count)).map((name) => readFileSync(join(dir, name), 'utf8'))
+      expect(closed(texts)).toBe(count)
+      const { url, path, tokens } = await system.local()
+      const query = `path=${encodeURIComponent(path)}`
+      const headers = { authorization: `Bearer ${tokens.board}` }
+      const read = await fetch(`${url}/api/sessions?${query}`, { headers })
+      const { sessions } = (await read.json()) as { sessions: { health: string }[] }
+      expect(sessions.map(({ health }) => health)).toEqual(Array(count).fill('finished'))
+    },
+    WITHIN_MS,
+  )
 })
 
 describe.each(Object.entries(DAY_BOARDS))(
   'two hours of eight agents in worktrees on %s',
   (_, board) => {
-    it('give each task once, while people merge hours later, stash, switch and restart', async () => {
-      const { findings, ...counts } = await workDay({
-        board,
-        tasks: 14,
-        agents: 8,
-        hours: 2,
-        random: new Seeded(7),
-        env: programEnv(process.env.HOME ?? ''),
-        log: () => undefined,
-      })
-      expect(findings).toEqual([])
-      expect(counts).toMatchObject({ given: 14, claims: 14, closed: 14 })
-    }, 300_000)
+    it(
+      'give each task once, while people merge hours later, stash, switch and restart',
+      async () => {
+        const { findings, ...counts } = await workDay({
+          board,
+          tasks: 14,
+          agents: 8,
+          hours: 2,
+          random: new Seeded(7),
+          env: programEnv(process.env.HOME ?? ''),
+          log: () => undefined,
+        })
+        expect(findings).toEqual([])
+        expect(counts).toMatchObject({ given: 14, claims: 14, closed: 14 })
+      },
+      WITHIN_MS,
+    )
   },
 )
 
-const ROUNDS = 4
+const ROUNDS = 2
 const [, LINES = ''] =
   /```md\n(## Work from.*?)```/s.exec(readFileSync('docs/agents.md', 'utf8')) ?? []
 const [CLAIM, DONE, , CHECK] = [...LINES.matchAll(/`(signalbox [^`]+)`/g)].map(([, it]) => it)
 
 describe('four agents whose instructions are the ten lines', () => {
-  it('take sixteen different tasks in four rounds, all four at the same time', async () => {
-    const dir = tempFolder()
-    const { files, shell } = toolsWith(undefined)['backlog-md']
-    writeFiles(dir, files(4 * ROUNDS))
-    const { dataDir } = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
-    // The commands find out who works by the name of the process above them: no subshell of it.
-    const claude = join(dataDir, 'claude')
-    symlinkSync('/bin/sh', claude)
-    const script = `
+  it(
+    'take eight different tasks in two rounds, all four at the same time',
+    async () => {
+      const dir = tempFolder()
+      const { files, shell } = toolsWith(undefined)['backlog-md']
+      writeFiles(dir, files(4 * ROUNDS))
+      const { dataDir } = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
+      // The commands find out who works by the name of the process above them: no subshell of it.
+      const claude = join(dataDir, 'claude')
+      symlinkSync('/bin/sh', claude)
+      const script = `
       signalbox() { command=$1; shift
         "${process.execPath}" "${resolve('cli/bin.js')}" "$command" --data "${dataDir}" "$@"; }
       ${shell}
-      for round in 1 2 3 4; do
+      for round in $(seq ${ROUNDS}); do
         until [ -e ${dataDir}/round-$round ]; do sleep 0.05; done
         ${CLAIM} > ${dataDir}/$$
         task=$(sed 's/.*"task":"\\([^"]*\\)".*/\\1/' ${dataDir}/$$)
@@ -127,33 +147,35 @@ describe('four agents whose instructions are the ten lines', () => {
         ${CHECK} && close "$task"
         ${DONE}
       done`
-    const env = programEnv(process.env.HOME ?? '')
-    const agents: ChildProcess[] = []
-    try {
-      for (let n = 0; n < 4; n++) {
-        const options = { cwd: dir, env, detached: true, stdio: 'ignore' } as const
-        agents.push(spawn(claude, ['-c', script], options))
-      }
-      const taken = () => {
-        try {
-          return readFileSync(join(dataDir, 'taken'), 'utf8').trim().split('\n')
-        } catch {
-          return []
+      const env = programEnv(process.env.HOME ?? '')
+      const agents: ChildProcess[] = []
+      try {
+        for (let n = 0; n < 4; n++) {
+          const options = { cwd: dir, env, detached: true, stdio: 'ignore' } as const
+          agents.push(spawn(claude, ['-c', script], options))
         }
+        const taken = () => {
+          try {
+            return readFileSync(join(dataDir, 'taken'), 'utf8').trim().split('\n')
+          } catch {
+            return []
+          }
+        }
+        for (let round = 1; round <= ROUNDS; round++) {
+          writeFileSync(join(dataDir, `round-${round}`), '')
+          await expect.poll(() => taken().length, SLOW).toBe(4 * round)
+        }
+        await expect.poll(() => agents.every(({ exitCode }) => exitCode === 0), SLOW).toBe(true)
+        expect(new Set(taken().map((line) => line.split(' ')[1])).size).toBe(4 * ROUNDS)
+        const texts = Object.keys(files(4 * ROUNDS)).map((name) =>
+          readFileSync(join(dir, name), 'utf8'),
+        )
+        expect(toolsWith(undefined)['backlog-md'].closed(texts)).toBe(4 * ROUNDS)
+      } finally {
+        for (const { pid = 0, exitCode } of agents)
+          if (exitCode === null) process.kill(-pid, 'SIGKILL')
       }
-      for (let round = 1; round <= ROUNDS; round++) {
-        writeFileSync(join(dataDir, `round-${round}`), '')
-        await expect.poll(() => taken().length).toBe(4 * round)
-      }
-      await expect.poll(() => agents.every(({ exitCode }) => exitCode === 0)).toBe(true)
-      expect(new Set(taken().map((line) => line.split(' ')[1])).size).toBe(4 * ROUNDS)
-      const texts = Object.keys(files(4 * ROUNDS)).map((name) =>
-        readFileSync(join(dir, name), 'utf8'),
-      )
-      expect(toolsWith(undefined)['backlog-md'].closed(texts)).toBe(4 * ROUNDS)
-    } finally {
-      for (const { pid = 0, exitCode } of agents)
-        if (exitCode === null) process.kill(-pid, 'SIGKILL')
-    }
-  })
+    },
+    WITHIN_MS,
+  )
 })
