@@ -137,10 +137,7 @@ describe('the imports', () => {
   it('the receiver of events imports only the signatures, the names, and the payloads’ types', () => {
     expect(inside('libraries/events').length).toBeGreaterThan(3)
     const own = (name: string) => name.startsWith('libraries/events/')
-    const brought = [
-      'worker/payments/outbox/standard-webhook.ts',
-      'worker/payments/domain/status.ts',
-    ]
+    const brought = ['worker/shared/standard-webhook.ts', 'worker/payments/domain/status.ts']
     const wrong = offences(
       inside('libraries/events'),
       (name, source) => !own(name) && !brought.includes(name) && !isApiType(name, source),

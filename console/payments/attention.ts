@@ -29,7 +29,7 @@ interface AlertFacts {
   outcome: string
 }
 
-/** How long an event is tried: TRIED_FOR_MS of worker/payments/domain/outbox.ts. */
+/** How long an event is tried: TRIED_FOR_MS of worker/shared/outgoing.ts. */
 export const TRIED_FOR = 'for a day'
 
 interface AlertTexts {

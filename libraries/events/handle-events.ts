@@ -1,10 +1,7 @@
 // The host application's endpoint for events: one function from a request to its answer.
 
 import { EVENT_NAMES, type EventName, isEventName } from '../../worker/payments/domain/status.ts'
-import {
-  createWebhookVerifier,
-  whsecProblem,
-} from '../../worker/payments/outbox/standard-webhook.ts'
+import { createWebhookVerifier, whsecProblem } from '../../worker/shared/standard-webhook.ts'
 import type { PaymentEvents } from '../api/types.ts'
 import { type EventIds, eventIdsInMemory } from './event-ids.ts'
 import { type ReceivedEvent, type Refusal, readEvent } from './read-event.ts'

@@ -1,6 +1,6 @@
 // A delivery, from its bytes to an event that is proven to be Signalbox's, or why it is none.
 
-import type { VerifyWebhook } from '../../worker/payments/outbox/standard-webhook.ts'
+import type { VerifyWebhook } from '../../worker/shared/standard-webhook.ts'
 
 /** An event as it was delivered. */
 export interface ReceivedEvent {

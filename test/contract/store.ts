@@ -5,12 +5,13 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Key } from '../../worker/payments/acts/act.ts'
 import type { Changes } from '../../worker/payments/acts/working-set.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
-import { LEASE_MS, MAX_RETRY_MS } from '../../worker/payments/domain/outbox.ts'
+import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../worker/payments/domain/rows.ts'
 import { BEHIND_MS, isoTime } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
+import { MAX_RETRY_MS } from '../../worker/shared/outgoing.ts'
 import {
   alertRow,
   deliveryRow,

@@ -7,9 +7,9 @@ import { beforeAll, expect, it } from 'vitest'
 import { PAYMENTS } from '../../libraries/api/payments.ts'
 import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
-import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { WEBHOOK_ROUTES } from '../../worker/payments/webhooks/route-names.ts'
 import { Problem, problemResponse, type Reason } from '../../worker/shared/problem.ts'
+import { whsecProblem } from '../../worker/shared/standard-webhook.ts'
 
 let page: string
 beforeAll(async () => {

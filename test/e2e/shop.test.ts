@@ -6,7 +6,7 @@ import { createPayments, type TransactionsPage } from '../../libraries/payments/
 import type { Faults } from '../../simulator/faults.ts'
 import type { Action } from '../../simulator/payments.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
-import { createWebhookSigner } from '../../worker/payments/outbox/standard-webhook.ts'
+import { createWebhookSigner } from '../../worker/shared/standard-webhook.ts'
 import { token } from '../support/edge.ts'
 import { serve, type TestServer } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'

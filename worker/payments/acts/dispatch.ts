@@ -1,13 +1,8 @@
 // Durable events on their way to their subscribers: those that are due are leased, and what came of
 // trying them is settled. The listeners in process and the endpoint are tried separately. Pure.
 
-import {
-  type Dispatched,
-  LEASE_MS,
-  MAX_RETRY_MS,
-  type PendingEvent,
-  pendingEvent,
-} from '../domain/outbox.ts'
+import { MAX_RETRY_MS } from '../../shared/outgoing.ts'
+import { type Dispatched, LEASE_MS, type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import {
   type Alert,
   acknowledgeAlert,

@@ -2,6 +2,8 @@
 // fault.
 
 import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
+import { addressProblem } from '../../shared/outgoing.ts'
+import { whsecProblem } from '../../shared/standard-webhook.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
@@ -11,7 +13,6 @@ import { INSTALLATION } from '../ledger/libsql/installation-libsql.ts'
 import { LOCATION_HINTS, type LocationHint } from '../ledger/rpc.ts'
 import type { Listeners } from '../outbox/deliver.ts'
 import type { Endpoint } from '../outbox/endpoint.ts'
-import { whsecProblem } from '../outbox/standard-webhook.ts'
 import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
 import { routePrefixOf } from '../webhooks/route-names.ts'
 import { driversOf, settingsOf } from './gateway-settings.ts'
@@ -296,13 +297,10 @@ function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
 
 /** Events contain what was paid, and for which order. */
 function eventsUrl(text: Text, wrong: string[]): string | undefined {
-  const name = 'PAYMENT_EVENTS_URL'
-  const value = httpUrl(name, text, wrong)
-  const url = URL.parse(value ?? '')
-  if (!url) return undefined
-  if (url.username !== '' || url.password !== '') wrong.push(`${name} must not have a user`)
-  if (!isSafeForSecrets(url)) wrong.push(`${name} must be https, or on this machine`)
-  return value
+  const value = text('PAYMENT_EVENTS_URL')
+  const problem = value === undefined ? undefined : addressProblem(value)
+  if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_URL ${problem}`)
+  return URL.canParse(value ?? '') ? value : undefined
 }
 
 function httpUrl(name: string, text: Text, wrong: string[]): string | undefined {

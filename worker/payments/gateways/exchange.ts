@@ -11,6 +11,7 @@ import {
   within,
 } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { retryAfter } from '../../shared/outgoing.ts'
 import type { GatewayReply, GatewayRequest } from './gateway.ts'
 import { parseJson } from './reply.ts'
 
@@ -22,8 +23,6 @@ const MIN_TRY_MS = 1_000
  * Gateways answer with a few KiB. More than this is not a real answer and would fill the memory.
  */
 const MAX_BYTES = 1024 * 1024
-/** A date is compared with our clock, and either of the two may be a year off. */
-const MAX_RETRY_AFTER_MS = 3_600_000
 /** 408 timeout, 425 too early, 429 too many: these say nothing about the request itself. */
 const BUSY = [408, 425, 429]
 
@@ -160,12 +159,6 @@ function authErrorIn(headers: Headers, body: unknown): string | undefined {
 
 /** A gateway's own codes have other letters, and are its driver's to read. */
 export const oauthError = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) })
-
-export function retryAfter(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
-}
 
 /** Such as `ECONNREFUSED`. The message is dropped: it may quote a header with its token. */
 function codeOf(error: unknown): string | undefined {

@@ -3,17 +3,13 @@
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
+import { nextAttemptAt, type Sent } from '../../shared/outgoing.ts'
 import { createRateLimit } from '../../shared/rate-limit.ts'
 import { newId } from '../domain/new-id.ts'
-import {
-  type Dispatched,
-  nextAttemptAt,
-  type PendingEvent,
-  type Subscribers,
-} from '../domain/outbox.ts'
+import type { Dispatched, PendingEvent, Subscribers } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
 import type { PaymentEvents } from '../domain/types.ts'
-import { createSend, type Endpoint, type Sent, withoutQuery } from './endpoint.ts'
+import { createSend, type Endpoint, withoutQuery } from './endpoint.ts'
 
 export interface DelivererOptions {
   listeners: Listeners

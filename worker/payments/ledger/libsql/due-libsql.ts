@@ -2,8 +2,9 @@
 // The rules are in domain/check.ts, domain/outbox.ts and domain/match.ts; a property holds these
 // to them.
 
+import { MAX_RETRY_MS } from '../../../shared/outgoing.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../domain/check-times.ts'
-import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
+import { LEASE_MS } from '../../domain/outbox.ts'
 import { BEHIND_MS } from '../../domain/time.ts'
 
 const hasCome = (column: string, longestMs: number, by = ':now') =>

@@ -6,7 +6,7 @@ import { isCheckDue } from '../../../../../worker/payments/acts/check.ts'
 import { areListenersDue, isDeliveryDue } from '../../../../../worker/payments/acts/dispatch.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
-import { LEASE_MS, MAX_RETRY_MS } from '../../../../../worker/payments/domain/outbox.ts'
+import { LEASE_MS } from '../../../../../worker/payments/domain/outbox.ts'
 import type {
   DeliveryRow,
   OutboxRow,
@@ -19,6 +19,7 @@ import {
   HAS_DUE_EVENT,
   HAS_PARKED,
 } from '../../../../../worker/payments/ledger/libsql/due-libsql.ts'
+import { MAX_RETRY_MS } from '../../../../../worker/shared/outgoing.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 
 const COLUMNS = {

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import {
-  createWebhookSigner,
-  whsecProblem,
-} from '../../../../worker/payments/outbox/standard-webhook.ts'
+import { createWebhookSigner, whsecProblem } from '../../../worker/shared/standard-webhook.ts'
 
 const secret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')}`
 
