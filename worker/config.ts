@@ -1,6 +1,7 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
 // variables there are is in shared/variables.ts.
 
+import { readNoticeSecret } from './board/notice-sender.ts'
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import { readSilentAfter, SILENT_AFTER_MS } from './board/task-state.ts'
 import {
@@ -10,6 +11,7 @@ import {
 } from './payments/config/payments-config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
+import { noticeProblems } from './shared/notice-rules.ts'
 import type { LIMITS } from './shared/variables.ts'
 
 export type Environment = Record<string, unknown>
@@ -26,6 +28,8 @@ export interface Config {
   maxBoards: number
   /** Who works and shows no sign of it for so long is silent. */
   silentAfterMs: number
+  /** Sign notices to webhooks, the newest first. Empty: none can be sent. */
+  noticeSecrets: readonly string[]
   /** Undefined: neither a gateway nor a database is configured. */
   payments: PaymentsConfig | undefined
 }
@@ -78,6 +82,9 @@ export function readConfig(
   const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
   const silentAfterMs = readSilentAfter(env.SILENT_AFTER)
   if (silentAfterMs === undefined) wrong.push('SILENT_AFTER must be a time like 20m or 2h')
+  const { secrets: noticeSecrets, problem } = readNoticeSecret(env.NOTICE_SECRET)
+  if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
+  wrong.push(...noticeProblems(file.notices))
   const payments = readPayments(env, file, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
   return {
@@ -87,6 +94,7 @@ export function readConfig(
     maxStreams,
     maxBoards,
     silentAfterMs: silentAfterMs ?? SILENT_AFTER_MS,
+    noticeSecrets,
     payments,
   }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createApp } from './app.ts'
 import { processDirectory } from './board/directory-process.ts'
 import { boardMetrics } from './board/metrics.ts'
+import { createNoticeSender } from './board/notice-sender.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { streamRoom } from './board/stream-room.ts'
@@ -137,6 +138,9 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   })
   const pool = sqlPool(shares.databases, deps.openSql)
   opened.push(pool)
+  const senderOf = ({ secrets }: AuthConfig) =>
+    createNoticeSender({ secrets, signing: config.noticeSecrets, clock: hostClock, fetch })
+  let sendNotice = senderOf(config.auth)
   const repositories = processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
@@ -153,6 +157,11 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     elapsed: hostClock.elapsed,
     after: hostClock.after,
     silentAfterMs: config.silentAfterMs,
+    sendNotice: (letter, board) => {
+      const sending = sendNotice(letter, board)
+      work.add(sending)
+      return sending
+    },
     room: streamRoom(config.maxStreams),
     roomOfAll: { ...host.streams, all: shares.streams },
   })
@@ -199,6 +208,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     strangers: shares.strangers,
     reload(auth) {
       app = appOf(auth)
+      sendNotice = senderOf(auth)
     },
     endStreams: () => repositories.endStreams(),
     settle,

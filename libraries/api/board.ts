@@ -18,6 +18,7 @@ import {
   tasksSchema,
 } from './board-answers.ts'
 import { CLAIM_SCHEMAS, CLAIMING } from './claims.ts'
+import { NOTICES } from './notices.ts'
 import { type Description, type Operation, revalidated } from './operation.ts'
 import { PUBLISHING } from './publishing.ts'
 
@@ -186,7 +187,7 @@ const OPERATIONS: Record<string, Operation> = {
 
 export const BOARD: Description = {
   tag: { name: 'Board', description: 'Tasks, work sessions, their changes, and publishing them.' },
-  operations: { ...OPERATIONS, ...PUBLISHING.operations, ...CLAIMING },
+  operations: { ...OPERATIONS, ...PUBLISHING.operations, ...CLAIMING, ...NOTICES.operations },
   schemas: {
     Task: records.taskSchema,
     Check: records.checkSchema,
@@ -207,6 +208,7 @@ export const BOARD: Description = {
     ListedBoard: listedBoardSchema,
     Boards: boardsSchema,
     ...CLAIM_SCHEMAS,
+    ...NOTICES.schemas,
     Ticket: ticketSchema,
     ...PUBLISHING.schemas,
   },

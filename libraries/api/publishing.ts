@@ -76,7 +76,7 @@ const OPERATIONS: Record<string, Operation> = {
     summary: 'For sidecars: a WebSocket that shows that one is there',
     description:
       'Where the answer to a root sync has `socket`. `ping` at once and every 25 s, in place of ' +
-      'reports; `free` tells one that waits to publish.',
+      'reports; `free` tells one that waits to publish, `notices` that commands are due.',
     needs: 'board:write',
     query: records.sidecarQuery,
     answers: { 101: { description: 'The socket is open.' } },

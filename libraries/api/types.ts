@@ -251,6 +251,37 @@ export interface BoardConfig {
   invalid?: string
 }
 
+export interface BoardNotice {
+  type: 'BoardNotice'
+  /** When it was decided. */
+  timestamp: string
+  data: {
+    causes: {
+      on:
+        | 'stalled'
+        | 'silent'
+        | 'ready'
+        | 'blocked'
+        | 'review'
+        | 'parent_done'
+        | 'offline'
+        | 'claim_taken'
+      /** When it began, or was first seen. */
+      since: string
+      /** Its id; of `ready` the next one. */
+      task?: string
+      title?: string
+      actor?: string
+      /** Of `ready`: how many tasks are. */
+      ready?: number
+    }[]
+    /** How many causes were left out. */
+    more?: number
+    test?: true
+    board: string
+  }
+}
+
 /**
  * One record of the read model. `hash` covers the bytes of its file, every derived value and
  * the key, so two equal hashes are the same record.
@@ -935,6 +966,66 @@ export interface NoteRequest {
   text: string
 }
 
+export interface NoticeDelivery {
+  /** The `webhook-id` of each of its tries. */
+  id: string
+  /** When it was decided. */
+  at: string
+  to: 'webhook' | 'ntfy' | 'slack' | 'mattermost' | 'command'
+  /** Of the address: nothing else of it is shown. */
+  host?: string
+  /** `failed`: it is not tried again. */
+  state: 'pending' | 'delivered' | 'failed'
+  attempts: number
+  nextAt?: string
+  endedAt?: string
+  /** The receiver’s last answer. */
+  status?: number
+  error?: string
+  causes: {
+    on:
+      | 'stalled'
+      | 'silent'
+      | 'ready'
+      | 'blocked'
+      | 'review'
+      | 'parent_done'
+      | 'offline'
+      | 'claim_taken'
+    /** When it began, or was first seen. */
+    since: string
+    /** Its id; of `ready` the next one. */
+    task?: string
+    title?: string
+    actor?: string
+    /** Of `ready`: how many tasks are. */
+    ready?: number
+  }[]
+  /** How many causes were left out. */
+  more?: number
+  test?: true
+}
+
+export interface Notices {
+  rules: {
+    on:
+      | 'stalled'
+      | 'silent'
+      | 'ready'
+      | 'blocked'
+      | 'review'
+      | 'parent_done'
+      | 'offline'
+      | 'claim_taken'
+    minutes: number
+    to: 'webhook' | 'ntfy' | 'slack' | 'mattermost' | 'command'
+    /** Of the address: nothing else of it is shown. */
+    host?: string
+  }[]
+  /** The newest 50, newest first. */
+  deliveries: NoticeDelivery[]
+}
+
 /**
  * The open alert of this payment: a person, or the shop, should look before it goes on. Of
  * several the most urgent, in the order of `kind`. Not one about an event that was not
@@ -1089,6 +1180,7 @@ export interface Problem {
     | 'unknown_delivery'
     | 'unknown_event'
     | 'unknown_claim'
+    | 'unknown_rule'
     | 'nothing_ready'
     | 'sync_required'
     | 'superseded'
@@ -1492,6 +1584,8 @@ export type SyncAnswer =
       }
       /** `GET /api/sidecar` takes a socket, which is held in place of reports. */
       socket?: true
+      /** `GET /api/notices/due` has commands for this sidecar. */
+      notices?: true
       /** The version of the publishing protocol. */
       wire: 3
     }
@@ -1535,6 +1629,26 @@ export type SyncRequest =
         /** Its watcher has failed: changes are found by scans, each second or later. */
         unwatched?: true
       }
+      /** Rules of notices; absent: as they were. A command has a name, and stays here. */
+      notices?: {
+        on:
+          | 'stalled'
+          | 'silent'
+          | 'ready'
+          | 'blocked'
+          | 'review'
+          | 'parent_done'
+          | 'offline'
+          | 'claim_taken'
+        minutes?: number
+        to: {
+          webhook?: string
+          ntfy?: string
+          slack?: string
+          mattermost?: string
+          command?: string
+        }
+      }[]
       /** The version of the publishing protocol. */
       wire: 3
     }
@@ -2708,6 +2822,55 @@ export interface FailureCodes {
     | 'bad_origin'
     | 'forbidden'
     | 'unknown_repository'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  listNotices:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  testNotice:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_rule'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  listDueCommands:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  endDueCommand:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_delivery'
     | 'payload_too_large'
     | 'internal'
     | 'keys_unavailable'

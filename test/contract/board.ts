@@ -10,6 +10,7 @@ import { streamContract } from './board-stream.ts'
 import { syncContract } from './board-sync.ts'
 import { claimContract } from './claims.ts'
 import { boardsContract } from './directory.ts'
+import { noticeContract } from './notices.ts'
 
 interface Host {
   edge(): Edge
@@ -38,4 +39,5 @@ export function boardContract(name: string, host: Host): void {
   claimContract(board)
   activityContract(board)
   settingsContract(board)
+  noticeContract(board)
 }

@@ -73,6 +73,10 @@ export const DOORS: Record<string, Door> = {
 
   'GET /api/board-settings': board('/api/board-settings', 200),
   'PUT /api/board-settings': board('/api/board-settings', 200, 'board:lead'),
+  'GET /api/notices': board('/api/notices', 200),
+  'POST /api/notices/test': board('/api/notices/test', 400, 'board:lead'),
+  'GET /api/notices/due': board('/api/notices/due', 200, 'board:write'),
+  'POST /api/notices/due': board('/api/notices/due', 400, 'board:write'),
   'POST /api/claims': work('/api/claims'),
   'POST /api/claims/renew': work('/api/claims/renew'),
   'POST /api/claims/release': work('/api/claims/release'),

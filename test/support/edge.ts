@@ -18,6 +18,7 @@ import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
 
 export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
+export const NOTICE_SECRET = `whsec_${btoa('a-secret-of-notices-of-32-bytes!')}`
 
 /** Sends a request to the edge; `path` begins with a slash. */
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>

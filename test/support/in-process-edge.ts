@@ -3,6 +3,7 @@
 import { createApp } from '../../worker/app.ts'
 import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
+import { createNoticeSender } from '../../worker/board/notice-sender.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
 import { streamRoom } from '../../worker/board/stream-room.ts'
@@ -18,7 +19,7 @@ import type { EndedSessions } from '../../worker/shared/ended-sessions.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { openSql } from '../../worker/shared/sql-node.ts'
-import { type Edge, SECRET, token } from './edge.ts'
+import { type Edge, NOTICE_SECRET, SECRET, token } from './edge.ts'
 import { serve } from './http.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { request } from './payments.ts'
@@ -49,7 +50,7 @@ export interface ProcessEdge extends Edge {
 }
 
 export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
-  const config = readConfig(options.env ?? { AUTH_SECRETS: SECRET })
+  const config = readConfig(options.env ?? { AUTH_SECRETS: SECRET, NOTICE_SECRET })
   const clock = options.clock ?? hostClock
   const metrics = options.metrics ?? new Metrics()
   const app = createApp({
@@ -61,6 +62,12 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       after: clock.after,
       maxIdle: Number.POSITIVE_INFINITY,
       log: () => undefined,
+      sendNotice: createNoticeSender({
+        secrets: config.auth.secrets,
+        signing: config.noticeSecrets,
+        clock,
+        fetch: options.fetch ?? fetch,
+      }),
       room: streamRoom(config.maxStreams),
       roomOfAll: streamRoom(config.maxStreams),
     }),

@@ -10,6 +10,7 @@ import {
   publishedRepo,
   runRecord,
   sessionRecord,
+  syncRoot,
   taskRecord,
   token,
 } from './edge.ts'
@@ -60,6 +61,11 @@ const board = await publishedRepo(edge, [
     board: { layout: 'cairn', states: ['backlog', 'done'], closed: ['done'] },
   },
 ])
+
+await board.sync({
+  ...syncRoot(board.run, { root: freshHash() }),
+  notices: [{ on: 'stalled', to: { command: '0123456789abcdef' } }],
+})
 
 export const SYNC_PATH = `/api/sync?path=${encodeURIComponent(board.path)}`
 const { run } = board
@@ -226,6 +232,22 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     'GET /board-settings': () => [
       { path: '/board-settings', status: 200 },
       { path: '/board-settings?x=1', status: 400 },
+    ],
+    'GET /notices': () => [
+      { path: '/notices', status: 200 },
+      { path: '/notices?x=1', status: 400 },
+    ],
+    'POST /notices/test': () => [
+      { path: '/notices/test', status: 200, body: { on: 'stalled' } },
+      { path: '/notices/test', status: 404, body: { on: 'ready' } },
+    ],
+    'GET /notices/due': () => [
+      { path: '/notices/due', status: 200 },
+      { path: '/notices/due?x=1', status: 400 },
+    ],
+    'POST /notices/due': () => [
+      { path: '/notices/due', status: 404, body: { id: 'ntc_none' } },
+      { path: '/notices/due', status: 400, body: {} },
     ],
     'PUT /board-settings': () => [
       { path: '/board-settings', status: 200, body: { atMost: 9 } },

@@ -11,7 +11,7 @@ import { Process } from '../../tools/harness/process.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { lineLog } from '../../worker/shared/log.ts'
-import { type Edge, SECRET } from './edge.ts'
+import { type Edge, NOTICE_SECRET, SECRET } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-home.ts'
 import { tempFolder } from './temp-folder.ts'
@@ -44,7 +44,7 @@ async function prepare(given: Given) {
   const port = await freePort()
   const origin = loopbackUrl(port)
   const own = typeof given === 'function' ? given(origin) : given
-  return { dir, port, origin, variables: { AUTH_SECRETS: SECRET, ...own } }
+  return { dir, port, origin, variables: { AUTH_SECRETS: SECRET, NOTICE_SECRET, ...own } }
 }
 
 const started = (origin: string, dir: string, end: () => Promise<void>): StartedEdge => ({

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { ConfigError, readConfig, readHostConfig } from '../../worker/config.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 
 it('names every malformed variable in one error', () => {
   const env = {
@@ -23,8 +24,21 @@ it('reads an empty environment as closed, not as broken', () => {
     maxStreams: 10_000,
     maxBoards: 10_000,
     silentAfterMs: 20 * 60_000,
+    noticeSecrets: [],
   })
   expect(readConfig({ SILENT_AFTER: '90s' }).silentAfterMs).toBe(90_000)
+})
+
+it('refuses rules of notices that could not be kept, and a secret that cannot sign', () => {
+  const webhook = { webhook: 'http://shop.example/x' } as const
+  const wrong = [
+    { on: 'stalled', to: webhook },
+    { on: 'nothing', to: { ntfy: 'https://ntfy.sh/x' } },
+  ]
+  const file = { notices: wrong } as unknown as SignalboxFile
+  expect(() => readConfig({ NOTICE_SECRET: 'geheim' }, file)).toThrow(
+    /NOTICE_SECRET: a secret must begin with whsec_; signalbox\.config\.ts: .*must be https, or on this machine.*notices.*must be one of stalled, /,
+  )
 })
 
 it('refuses a port that is none', () => {

@@ -36,6 +36,7 @@ import {
   type Message,
   parseKey,
   type Session,
+  type Task,
   toggleHash,
 } from './wire.ts'
 
@@ -254,6 +255,15 @@ export function sqliteBoardStore(
         after,
         limit,
       )
+    },
+    /** All of them, or those of `ids`. */
+    lightTasks(ids?: ReadonlySet<string>): Map<string, Task> {
+      const wanted = ids ? 'WHERE id IN (SELECT value FROM json_each(?))' : ''
+      const rows = sql.all<{ id: string; light: string }>(
+        `SELECT id, light FROM tasks ${wanted}`,
+        ...(ids ? [JSON.stringify([...ids])] : []),
+      )
+      return new Map(rows.map(({ id, light }) => [id, JSON.parse(light) as Task]))
     },
     /** The whole task, body included. */
     task(id: string): Row | undefined {

@@ -95,7 +95,7 @@ export const CLAIM_TABLES = [
 
 export const sessionId = (generation: number): string => `claim-${generation}`
 
-type Planned = 'claims' | 'sidecar'
+type Planned = 'claims' | 'sidecar' | 'notices'
 
 export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 

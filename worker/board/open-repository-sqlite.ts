@@ -12,10 +12,13 @@ import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
 import { ClaimWrites, type Elapsed } from './claim-writes.ts'
 import { Claims } from './claims.ts'
+import { NOTICE_TABLES, sqliteNoticeStore } from './notice-store-sqlite.ts'
+import { Notices } from './notices.ts'
 import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
 import { Settings } from './settings.ts'
+import { SILENT_AFTER_MS } from './task-state.ts'
 
 export interface OpenRepository {
   repository: Repository
@@ -23,6 +26,7 @@ export interface OpenRepository {
   settings: Settings
   presence: Presence
   reads: Reads
+  notices: Notices
   /** When the first of what is on the agenda is due, in ms. */
   nextDue(): number | undefined
   /**
@@ -44,7 +48,7 @@ export function openRepository(
   sql: Sql,
   sockets: SidecarSockets = () => [],
   log: Log = () => undefined,
-  { silentAfterMs, elapsed }: RepositoryHost = {},
+  { silentAfterMs = SILENT_AFTER_MS, elapsed }: RepositoryHost = {},
 ): OpenRepository {
   const kept = createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
@@ -56,11 +60,14 @@ export function openRepository(
   const presence = new Presence(store, claimStore, sockets, activity, log)
   const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
   const settling = new ClaimSettling(store, claimStore, writes)
+  const noticeStore = sqliteNoticeStore(sql)
+  const notices = new Notices(noticeStore, store, claimStore, presence, silentAfterMs)
   return {
-    repository: new Repository(store, settling, presence, activity),
+    repository: new Repository(store, settling, presence, activity, notices),
     claims: new Claims(store, claimStore, writes, presence),
     settings: new Settings(store, claimStore, log),
     presence,
+    notices,
     nextDue: claimStore.nextDue,
     reads: new Reads(store, presence, new ActivityReads(activityStore), silentAfterMs),
     spend: (id, expiresAt, now) =>
@@ -131,6 +138,7 @@ const KEPT = [
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
   ...CLAIM_TABLES,
   ...ACTIVITY_TABLES,
+  ...NOTICE_TABLES,
 ]
 
 const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'gone', 'changes']

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { type Checked, checkFields } from '../shared/fields.ts'
+import { publishedRulesSchema } from '../shared/notice-rules.ts'
 import {
   boardSchema,
   hashSchema,
@@ -51,6 +52,9 @@ export const SYNC_STEPS = {
     run: counter.nullable().describe('Null asks for a new run, which every later message carries.'),
     root: hashSchema.describe('The XOR of all record hashes.'),
     store: storeSchema,
+    notices: publishedRulesSchema
+      .describe('Rules of notices; absent: as they were. A command has a name, and stays here.')
+      .exactOptional(),
   }),
   buckets: z.object({
     step: z.literal('buckets'),
@@ -112,6 +116,10 @@ export const SYNC_ANSWERS = {
       .literal(true)
       .exactOptional()
       .describe('`GET /api/sidecar` takes a socket, which is held in place of reports.'),
+    notices: z
+      .literal(true)
+      .exactOptional()
+      .describe('`GET /api/notices/due` has commands for this sidecar.'),
   }),
   buckets: z.object({ step: z.literal('buckets'), differ: z.array(z.int()) }),
   entries: z.object({ step: z.literal('entries'), lack: z.array(keySchema), dropped: counter }),

@@ -3,14 +3,19 @@
 // timer and no outgoing socket: with any number of idle streams it sleeps and costs nothing.
 
 import { DurableObject } from 'cloudflare:workers'
-import type { Clock } from '../shared/clock.ts'
+import { readAuth } from '../shared/auth-config.ts'
+import { type Clock, hostClock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
+import type { NoticeCause } from '../shared/notice-rules.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
 import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
 import type { Claims } from './claims.ts'
 import type { From } from './fan-out.ts'
+import type { NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import { createNoticeSender, readNoticeSecret, type SendNotice } from './notice-sender.ts'
+import type { DueCommand } from './notices.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Told } from './presence.ts'
 import type { Query, ReadAnswer } from './reads.ts'
@@ -29,7 +34,7 @@ import {
 } from './shared-subscription.ts'
 import { roundStreams, type StreamRoom } from './stream-room.ts'
 import { readSilentAfter } from './task-state.ts'
-import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
+import type { ChangesAnswer, ChangesRequest, CommandEnd, SyncAnswer, SyncRequest } from './wire.ts'
 
 /** Tags: whose sockets they are. */
 const STREAMS = 'streams'
@@ -47,10 +52,13 @@ interface OfSidecar {
 const runOf = (socket: WebSocket): number | undefined =>
   (socket.deserializeAttachment() as OfSidecar | null)?.run
 
+const leads = (socket: WebSocket): number => runOf(socket) ?? 0
+
 export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
   readonly #silentAfterMs: number | undefined
+  readonly #sendNotice: SendNotice
   readonly #encoder = new TextEncoder()
   #opened: OpenRepository | undefined
 
@@ -59,6 +67,12 @@ export class RepositoryObject extends DurableObject {
     this.#sql = objectSql(ctx.storage)
     // A wrong one the edge refuses before it asks.
     this.#silentAfterMs = readSilentAfter(Object(env).SILENT_AFTER)
+    this.#sendNotice = createNoticeSender({
+      secrets: readAuth({ ...env }).secrets,
+      signing: readNoticeSecret(Object(env).NOTICE_SECRET).secrets,
+      clock: hostClock,
+      fetch,
+    })
     // Answered by the runtime: the object sleeps on.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     this.#find()?.presence.restored(Date.now())
@@ -66,8 +80,12 @@ export class RepositoryObject extends DurableObject {
     if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
-  async sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>> {
-    const published = await this.#broadcast(this.#open().repository.sync(request, Date.now()))
+  async sync(
+    request: SyncRequest,
+    rules?: readonly SealedRule[],
+  ): Promise<PublishOutcome<SyncAnswer>> {
+    const synced = this.#open().repository.sync(request, Date.now(), rules)
+    const published = await this.#broadcast(synced)
     if (!published.ok) return published
     const { answer } = published
     if (answer.step === 'end') this.#free()
@@ -83,7 +101,11 @@ export class RepositoryObject extends DurableObject {
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
-    if (query.kind === 'status') this.#tell(known.presence.look(Date.now()))
+    if (query.kind === 'status') {
+      const told = known.presence.look(Date.now())
+      this.#tell(told)
+      if (told.frames.length > 0) this.ctx.waitUntil(this.#arm())
+    }
     const now = new Date().toISOString()
     const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
     return known.reads.answer(query, host, ifNoneMatch)
@@ -107,12 +129,38 @@ export class RepositoryObject extends DurableObject {
     return set?.ok ? set.settings : undefined
   }
 
+  notices(): NoticesShown | undefined {
+    return this.#find()?.notices.shown()
+  }
+
+  async testNotice(on: NoticeCause): Promise<ShownDelivery[] | undefined> {
+    const known = this.#find()
+    const ids = known?.notices.test(on, Date.now())
+    if (!known || !ids) return undefined
+    await this.#deliver(known)
+    await this.#arm()
+    return known.notices.deliveries(ids)
+  }
+
+  async dueCommands(): Promise<DueCommand[]> {
+    const due = this.#find()?.notices.commands(Date.now()) ?? []
+    await this.#arm()
+    return due
+  }
+
+  async commandRan(end: CommandEnd): Promise<boolean> {
+    const isKnown = this.#find()?.notices.ran(end, Math.random(), Date.now()) ?? false
+    await this.#arm()
+    return isKnown
+  }
+
   /** The only one of the object: does what is due, and arms it for what is due next. */
   override async alarm(): Promise<void> {
     const known = this.#find()
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
     this.#tell(known.presence.due(Date.now()))
+    this.ctx.waitUntil(this.#deliver(known))
     await this.#arm()
   }
 
@@ -203,6 +251,21 @@ export class RepositoryObject extends DurableObject {
     if (free) this.#free()
   }
 
+  /** Behind the turn: a receiver may take its time. Who leads is told of commands, and no other. */
+  async #deliver({ notices }: OpenRepository): Promise<void> {
+    const { letters, hasCommands } = notices.due(Date.now())
+    if (hasCommands) {
+      const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
+      sockets[0]?.send('notices')
+    }
+    const sending = letters.map(async (letter) => {
+      const sent = await this.#sendNotice(letter, this.ctx.id.name ?? '')
+      notices.settled(letter.id, sent, Math.random(), Date.now())
+    })
+    await Promise.all(sending)
+    if (letters.length > 0) await this.#arm()
+  }
+
   /** Those that wait may publish: they ask, and the repository decides. */
   #free(): void {
     for (const socket of this.#sockets(SIDECARS)) socket.send('free')
@@ -245,7 +308,9 @@ export class RepositoryObject extends DurableObject {
 
   /** For the earliest of what is on the agenda: a second alarm would replace the first. */
   async #arm(): Promise<void> {
-    const due = this.#find()?.nextDue()
+    const known = this.#find()
+    known?.notices.follow(Date.now())
+    const due = known?.nextDue()
     if (due === undefined) return
     const { storage } = this.ctx
     const armed = await storage.getAlarm()
@@ -303,13 +368,17 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
       // A stub breaks for good when its object is reset, so each call gets a fresh one.
       const stub = () => namespace.getByName(path)
       return {
-        sync: (request) => stub().sync(request),
+        sync: (request, rules) => stub().sync(request, rules),
         changes: (request) => stub().changes(request),
         read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
         claim: (request) => stub().claim(request),
         renew: (renewal) => stub().renew(renewal),
         release: (release) => stub().release(release),
         settings: (change) => stub().settings(change),
+        notices: async () => await stub().notices(),
+        testNotice: (on) => stub().testNotice(on),
+        dueCommands: () => stub().dueCommands(),
+        commandRan: (end) => stub().commandRan(end),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
         async attach(run) {
           const headers = { Upgrade: 'websocket' }

@@ -4,6 +4,7 @@ import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { Claimed } from './claim-calls.ts'
 import type { Claims } from './claims.ts'
+import type { SendNotice } from './notice-sender.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import { REPORTS_SILENT_MS } from './presence.ts'
 import {
@@ -36,6 +37,8 @@ export interface ProcessHost {
   log: Log
   /** Who works and shows no sign of it for so long is silent. Absent: the default. */
   silentAfterMs?: number
+  /** Absent: notices wait. */
+  sendNotice?: SendNotice
   /** The room for streams of each repository. */
   room: StreamRoom
   /** The room of all together: streams may be opened for any path. */
@@ -98,16 +101,19 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     return fresh
   }
   /** For the earliest of what is due there. Nothing is armed where nothing is. */
-  const arm = (path: string, { nextDue }: OpenRepository): void => {
+  const arm = (path: string, { nextDue, notices }: OpenRepository): void => {
     armed.get(path)?.()
     armed.delete(path)
+    if (isEnding) return
+    notices.follow(host.now())
     const at = nextDue()
-    if (at === undefined || isEnding) return
+    if (at === undefined) return
     const wake = () => {
       try {
         const known = find(path)
         if (!known) return
         broadcast(path, known.claims.expire(host.now()))
+        void deliver(path, known)
         arm(path, known)
       } catch (error) {
         // Nobody waits for this: thrown, it would end the process, and payments with it.
@@ -116,6 +122,22 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       }
     }
     armed.set(path, host.after(Math.max(0, at - host.now()), wake))
+  }
+  /** Behind the turn: a receiver may take its time. */
+  const deliver = async (path: string, { notices }: OpenRepository): Promise<void> => {
+    const { sendNotice } = host
+    if (!sendNotice) return
+    const sending = notices.due(host.now()).letters.map(async (letter) => {
+      const sent = await sendNotice(letter, path)
+      try {
+        const known = find(path)
+        known?.notices.settled(letter.id, sent, Math.random(), host.now())
+        if (known) arm(path, known)
+      } catch (error) {
+        host.log('error', 'board.not_settled', { board: path, error: String(error) })
+      }
+    })
+    await Promise.all(sending)
   }
   const make = (path: string): Opened => {
     const made = find(path, true)
@@ -183,7 +205,8 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   return {
     open: (path) =>
       ({
-        sync: async (request) => send(path, make(path).repository.sync(request, host.now())),
+        sync: async (request, rules) =>
+          send(path, make(path).repository.sync(request, host.now(), rules)),
         changes: async (request) => send(path, make(path).repository.changes(request, host.now())),
         async read(query, ifNoneMatch) {
           const known = find(path)
@@ -200,6 +223,27 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
           const set = find(path)?.settings.set(change, host.now())
           broadcast(path, set?.frames ?? [])
           return set?.ok ? set.settings : undefined
+        },
+        notices: async () => find(path)?.notices.shown(),
+        async testNotice(on) {
+          const known = find(path)
+          const ids = known?.notices.test(on, host.now())
+          if (!known || !ids) return undefined
+          await deliver(path, known)
+          arm(path, known)
+          return known.notices.deliveries(ids)
+        },
+        async dueCommands() {
+          const known = find(path)
+          const due = known?.notices.commands(host.now()) ?? []
+          if (known) arm(path, known)
+          return due
+        },
+        async commandRan(end) {
+          const known = find(path)
+          const isKnown = known?.notices.ran(end, Math.random(), host.now()) ?? false
+          if (known) arm(path, known)
+          return isKnown
         },
         spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
         subscribe: (from, sink) => subscribe(path, from, sink),

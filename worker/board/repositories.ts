@@ -1,11 +1,14 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
+import type { NoticeCause } from '../shared/notice-rules.ts'
 import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
+import type { NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import type { DueCommand } from './notices.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
-import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
+import type { ChangesAnswer, ChangesRequest, CommandEnd, SyncAnswer, SyncRequest } from './wire.ts'
 
 export interface Repositories {
   /** The repository of this path; made when it is first written to. The caller checked access. */
@@ -14,7 +17,7 @@ export interface Repositories {
 
 export interface RepositoryHandle {
   /** The caller has validated the request. Streams get their messages before this resolves. */
-  sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
+  sync(request: SyncRequest, rules?: readonly SealedRule[]): Promise<PublishOutcome<SyncAnswer>>
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
@@ -24,6 +27,13 @@ export interface RepositoryHandle {
   release(release: Release): Promise<ClaimOutcome<Held>>
   /** What a lead set, with this change. Undefined: it is not published. */
   settings(change: SettingsChange): Promise<BoardSettings | undefined>
+  /** Undefined: it is not published. */
+  notices(): Promise<NoticesShown | undefined>
+  /** What came of sending a test to each target of this rule. Undefined: there is none. */
+  testNotice(on: NoticeCause): Promise<ShownDelivery[] | undefined>
+  dueCommands(): Promise<DueCommand[]>
+  /** False: there was no such command. */
+  commandRan(end: CommandEnd): Promise<boolean>
   /**
    * Uses up an id that is valid once. False: it was used before. Remembered until `expiresAt` (ms).
    * It does not publish a repository.

@@ -15,6 +15,8 @@ import {
   touch,
   touchFollowing,
 } from './message.ts'
+import type { SealedRule } from './notice-calls.ts'
+import type { Notices } from './notices.ts'
 import type { Presence } from './presence.ts'
 import { type EventId, formatEventId, idOnly, messageFrame } from './sse.ts'
 import {
@@ -59,22 +61,36 @@ export class Repository {
   readonly #claims: ClaimSettling
   readonly #presence: Presence
   readonly #activity: Activity
+  readonly #notices: Pick<Notices, 'setRules' | 'hasCommands'>
 
-  constructor(store: BoardStore, claims: ClaimSettling, presence: Presence, activity: Activity) {
+  constructor(
+    store: BoardStore,
+    claims: ClaimSettling,
+    presence: Presence,
+    activity: Activity,
+    notices: Pick<Notices, 'setRules' | 'hasCommands'>,
+  ) {
     this.#store = store
+    this.#notices = notices
     this.#claims = claims
     this.#presence = presence
     this.#activity = activity
   }
 
-  /** One step of a sync. `now` in ms. The caller has validated the request. */
-  sync(request: SyncRequest, now: number): Published<SyncAnswer> {
+  /**
+   * One step of a sync. `now` in ms. The caller has validated the request. `rules`: of notices,
+   * with their addresses encrypted; absent: as they were.
+   */
+  sync(request: SyncRequest, now: number, rules?: readonly SealedRule[]): Published<SyncAnswer> {
     return this.#store.transaction(() => {
       const state = this.#store.state()
       const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
       this.#presence.heard(state, now)
-      if (request.step === 'root') return this.#syncRoot(request, state, now)
+      if (request.step === 'root') {
+        if (rules) this.#notices.setRules(rules, now)
+        return this.#syncRoot(request, state, now)
+      }
       if (request.step === 'end') {
         if (!state.ended) this.#presence.turned(state, ['running', 'ended'], now)
         state.ended = true
@@ -196,7 +212,15 @@ export class Repository {
     const sent = match && (isMoved || !missing) ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const { run, epoch, main } = state
-    const answer = { step: 'root', run, epoch, match, store, ...(main && { main }) } as const
+    const answer = {
+      step: 'root',
+      run,
+      epoch,
+      match,
+      store,
+      ...(main && { main }),
+      ...(this.#notices.hasCommands(now) && { notices: true as const }),
+    } as const
     const ended = match && !missing ? this.#claims.settle(now) : []
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }

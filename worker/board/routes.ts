@@ -10,11 +10,15 @@ import { type Log, rareLog } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery, refuseRepeated } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
+import { createSeal } from '../shared/seal.ts'
 import { sha256Hex } from '../shared/sha256.ts'
 import { activityQuery } from './activity-rows.ts'
 import { claimRoutes } from './claim-routes-hono.ts'
 import { type Directory, inOrder, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
+import { sealed } from './notice-calls.ts'
+import { noticeRoutes } from './notice-routes-hono.ts'
+import { SEALED_FOR } from './notice-sender.ts'
 import { checkChanges, checkReport, checkSync } from './publishing.ts'
 import { matchesTag, type Query, type ReadAnswer } from './reads.ts'
 import { repositoryQuery, sessionsQuery, sidecarQuery, tasksQuery } from './records.ts'
@@ -34,6 +38,8 @@ export interface BoardDeps {
   log: Log
   limits: StreamLimits
   metrics: BoardMetrics
+  /** AUTH_SECRETS. */
+  secrets: readonly string[]
 }
 
 const PUBLISH_BYTES = 8 << 20
@@ -46,6 +52,7 @@ const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const rare = rareLog(deps.log, deps.clock)
+  const seal = createSeal(deps.secrets, SEALED_FOR)
   const limit = bodyLimit({
     maxSize: PUBLISH_BYTES,
     onError: () => {
@@ -224,7 +231,9 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const request = await bodyOf(c, checkSync)
     const { step } = request
     if (step === 'probe') return c.json({ wire: WIRE, step })
-    const outcome = await repository.sync(request)
+    const notices = step === 'root' ? request.notices : undefined
+    const rules = notices && (await sealed(notices, seal))
+    const outcome = await repository.sync(request, rules)
     deps.metrics.published(step, outcome)
     return publish(c, outcome)
   })
@@ -242,6 +251,13 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.route(
     '/board-settings',
     settingsRoutes((c, scope) => deps.repositories.open(pathOf(c, scope))),
+  )
+  app.route(
+    '/notices',
+    noticeRoutes((c, scope) => {
+      const path = pathOf(c, scope)
+      return { path, repository: deps.repositories.open(path) }
+    }),
   )
   app.route(
     '/claims',

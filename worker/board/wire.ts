@@ -3,6 +3,7 @@
 // the protocol: commit it as `wire:`.
 
 import type * as z from 'zod'
+import type * as notices from './notice-calls.ts'
 import type * as publishing from './publishing.ts'
 import type * as records from './records.ts'
 
@@ -87,6 +88,10 @@ export type Reading = z.infer<typeof publishing.readingSchema>
 export type MainTree = z.infer<typeof publishing.mainTreeSchema>
 
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
+
+/** Answer of `GET /api/notices/due`, and body of `POST`. */
+export type DueCommands = z.infer<typeof notices.dueCommandsSchema>
+export type CommandEnd = z.infer<typeof notices.commandEndSchema>
 
 /**
  * Body of `PUT /api/boards`: the row of a board in the edge's directory, whole. Of two sidecars the

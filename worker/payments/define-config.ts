@@ -1,5 +1,6 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
+import type { NoticeRule } from '../shared/notice-rules.ts'
 import type { PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
 import type { Listeners } from './outbox/deliver.ts'
@@ -11,6 +12,8 @@ export interface SignalboxFile {
    * does not serve itself. Such requests are not authenticated.
    */
   fetch?: HostFetch
+  /** What people are told of the boards that are published from here; docs/notices.md. */
+  notices?: readonly NoticeRule[]
   payments?: {
     /** By the key that webhook URLs and requests use. Several keys may share a driver. */
     gateways?: Readonly<Record<string, GatewayEntry>>

@@ -21,6 +21,7 @@ export const STATUS_OF = {
   unknown_delivery: 404,
   unknown_event: 404,
   unknown_claim: 404,
+  unknown_rule: 404,
   nothing_ready: 404,
   sync_required: 409,
   superseded: 409,

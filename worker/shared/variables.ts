@@ -33,6 +33,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ALLOWED_ORIGINS: PASSED_ON,
   SIGNALBOX_PUBLIC_URL: PASSED_ON,
   SILENT_AFTER: PASSED_ON,
+  NOTICE_SECRET: { isSecret: true, isPassedOn: true },
   METRICS_HOST: {},
   METRICS_PORT: PASSED_ON,
   PAYMENT_PUBLIC_URL: PASSED_ON,

@@ -118,7 +118,11 @@ export function readPayments(
 type Payments = NonNullable<SignalboxFile['payments']>
 type KeysOf<Part> = Record<keyof Part, true>
 
-const FILE_KEYS: KeysOf<SignalboxFile> = { fetch: true, payments: true }
+const FILE_KEYS: KeysOf<SignalboxFile> = {
+  fetch: true,
+  notices: true,
+  payments: true,
+}
 const PAYMENTS_KEYS: KeysOf<Payments> = {
   gateways: true,
   drivers: true,

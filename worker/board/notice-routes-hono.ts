@@ -1,0 +1,68 @@
+// Notices over HTTP: the rules and deliveries of a board, a test, and the commands for a sidecar.
+
+import { type Context, Hono } from 'hono'
+import type { ApiEnv, Scope } from '../shared/access.ts'
+import { bodyLimit } from '../shared/body-limit-hono.ts'
+import { Problem } from '../shared/problem.ts'
+import { readQuery } from '../shared/query.ts'
+import { bodyOf } from './claim-routes-hono.ts'
+import { checkCommandEnd, checkTest } from './notice-calls.ts'
+import * as sender from './notice-sender.ts'
+import { repositoryQuery } from './records.ts'
+import type { RepositoryHandle } from './repositories.ts'
+import { WIRE } from './wire.ts'
+
+const BYTES = 4 << 10
+const NO_STORE = { 'Cache-Control': 'no-store' }
+
+/** `repositoryOf` checks what the token allows. */
+export function noticeRoutes(
+  repositoryOf: (
+    c: Context<ApiEnv>,
+    scope: Scope,
+  ) => { path: string; repository: RepositoryHandle },
+): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const open = (c: Context<ApiEnv>, scope: Scope) => {
+    const opened = repositoryOf(c, scope)
+    readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
+    return opened
+  }
+  const limit = bodyLimit({
+    maxSize: BYTES,
+    onError: () => {
+      throw new Problem('payload_too_large', 'What is said of a notice ends at 4 KiB.')
+    },
+  })
+
+  app.get('/', async (c) => {
+    const shown = await open(c, 'board:read').repository.notices()
+    if (shown) return c.json(shown, 200, NO_STORE)
+    throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+  })
+  app.post('/test', limit, async (c) => {
+    const { repository } = open(c, 'board:lead')
+    const { on } = await bodyOf(c, checkTest)
+    const deliveries = await repository.testNotice(on)
+    if (deliveries) return c.json({ deliveries }, 200, NO_STORE)
+    throw new Problem('unknown_rule', `No rule of this board is called ${on}.`)
+  })
+  app.get('/due', async (c) => {
+    const { path, repository } = open(c, 'board:write')
+    const due = await repository.dueCommands()
+    const commands = due.map(({ notice, at, ...rest }) => ({
+      ...rest,
+      at,
+      text: sender.textOf(notice, path),
+      body: sender.bodyOf(notice, path, Date.parse(at)),
+    }))
+    return c.json({ wire: WIRE, commands }, 200, NO_STORE)
+  })
+  app.post('/due', limit, async (c) => {
+    const { repository } = open(c, 'board:write')
+    const isKnown = await repository.commandRan(await bodyOf(c, checkCommandEnd))
+    if (!isKnown) throw new Problem('unknown_delivery', 'There is no notice with this id.')
+    return c.json({ wire: WIRE }, 200, NO_STORE)
+  })
+  return app
+}

@@ -1,0 +1,109 @@
+// Sends one notice to one address, once: what each kind of receiver is sent.
+
+import type { Clock } from '../shared/clock.ts'
+import type { NoticeCause } from '../shared/notice-rules.ts'
+import { postOnce, type Sent } from '../shared/outgoing.ts'
+import { createSeal } from '../shared/seal.ts'
+import { createWebhookSigner, whsecProblem } from '../shared/standard-webhook.ts'
+import type { Notice, NoticeBody, ShownCause } from './notice-calls.ts'
+import type { Letter } from './notices.ts'
+
+/** Never rejects. */
+export type SendNotice = (letter: Letter, board: string) => Promise<Sent>
+
+const PATIENCE_MS = 10_000
+/** Addresses are encrypted for this. */
+export const SEALED_FOR = 'addresses of notices'
+
+interface SenderDeps {
+  /** AUTH_SECRETS. */
+  secrets: readonly string[]
+  /** NOTICE_SECRET. Empty: webhooks cannot be signed. */
+  signing: readonly string[]
+  clock: Clock
+  fetch: typeof fetch
+}
+
+export function createNoticeSender({ secrets, signing, ...deps }: SenderDeps): SendNotice {
+  const seal = createSeal(secrets, SEALED_FOR)
+  const signer = createWebhookSigner(signing)
+  return async ({ id, to, sealed, notice, at }, board) => {
+    const url = sealed === undefined ? undefined : await seal.open(sealed)
+    if (url === undefined) return failed('The address cannot be decrypted: set AUTH_SECRETS.')
+    const post = (headers: Record<string, string>, body: string) =>
+      postOnce({ url, headers, body, patienceMs: PATIENCE_MS, shownAs: new URL(url).host }, deps)
+    const json = { 'Content-Type': 'application/json' }
+    switch (to) {
+      case 'webhook': {
+        if (signing.length === 0) return failed('NOTICE_SECRET is not set: nothing can sign.')
+        const body = bodyOf(notice, board, at)
+        return await post({ ...json, ...(await signer.sign(id, deps.clock.now(), body)) }, body)
+      }
+      case 'ntfy':
+        return await post(
+          { 'Content-Type': 'text/plain', Title: 'Signalbox' },
+          textOf(notice, board),
+        )
+      case 'slack':
+        return await post(json, JSON.stringify({ text: forSlack(textOf(notice, board)) }))
+      case 'mattermost':
+        return await post(json, JSON.stringify({ text: forMattermost(textOf(notice, board)) }))
+    }
+  }
+}
+
+/** The variable `NOTICE_SECRET`: one, or two while it is replaced, the newest first. */
+export function readNoticeSecret(text: unknown): { secrets: string[]; problem?: string } {
+  const secrets = typeof text === 'string' ? text.split(/\s+/).filter(Boolean) : []
+  const [problem] = secrets.flatMap((secret) => whsecProblem(secret) ?? [])
+  return { secrets, ...(problem !== undefined && { problem }) }
+}
+
+const failed = (error: string): Sent => ({ ok: false, error })
+
+/** As the shop's events are. */
+export function bodyOf(notice: Notice, board: string, at: number): string {
+  const timestamp = new Date(at).toISOString()
+  const body: NoticeBody = { type: 'BoardNotice', timestamp, data: { board, ...notice } }
+  return JSON.stringify(body)
+}
+
+const WORDS: Readonly<Record<NoticeCause, string>> = {
+  stalled: 'Stalled',
+  silent: 'Silent',
+  ready: 'Ready, and nobody works',
+  blocked: 'Blocked',
+  review: 'To review',
+  parent_done: 'All parts are done',
+  offline: 'The sidecar is offline',
+  claim_taken: 'Claim taken away',
+}
+
+/** In a chat nobody reads more. */
+const MOST_LINES = 20
+
+/** One line a cause, below the board's name. */
+export function textOf({ causes, more = 0, test }: Notice, board: string): string {
+  const left = causes.length - MOST_LINES + more
+  return [
+    `Signalbox, ${board}:${test ? ' a test' : ''}`,
+    ...causes.slice(0, MOST_LINES).map(lineOf),
+    ...(left > 0 ? [`and ${left} more`] : []),
+  ].join('\n')
+}
+
+function lineOf({ on, task, title, actor, ready }: ShownCause): string {
+  const about = [task, title].filter((it) => it !== undefined).join(' ')
+  const next = on === 'ready' && ready !== undefined ? `${ready}, next ${about}` : about
+  const text = next === '' ? WORDS[on] : `${WORDS[on]}: ${next}`
+  // A title may have line breaks.
+  return (actor === undefined ? text : `${text} (${actor})`).replaceAll(/\s+/g, ' ')
+}
+
+/** A title could call everybody, or show one link and lead to another. */
+const forSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+const INVISIBLE = '\u200B'
+const forMattermost = (text: string): string =>
+  text.replaceAll('@', `@${INVISIBLE}`).replaceAll(/[[\]`*_~|<>]/g, '\\$&')

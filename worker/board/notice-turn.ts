@@ -1,0 +1,74 @@
+// Which causes are news: each is told once, and not again where it was only away for a moment.
+// Pure.
+
+/** What a rule was told of a cause. In ms. */
+export interface Known {
+  /** When it began. Absent: it does not hold. */
+  since?: number
+  /** Absent: it has not lasted long enough. */
+  toldAt?: number
+  endedAt?: number
+}
+
+/** `since`: when it began, in ms; absent: when it was first seen. */
+export interface Lasting {
+  key: string
+  since?: number
+}
+
+/** What is back within this time was never away. */
+export const FLAPPING_MS = 600_000
+
+interface RuleTurn<Cause> {
+  known: Map<string, Known>
+  news: Cause[]
+  /** When the next of them will have lasted long enough. */
+  nextAt: number | undefined
+}
+
+/**
+ * `causes`: all that hold now. `afterMs`: how long one must have lasted. `isOld`: what is so now
+ * was so before there was the rule, and is no news.
+ */
+export function turnOf<Cause extends Lasting>(
+  before: ReadonlyMap<string, Known>,
+  causes: readonly Cause[],
+  { afterMs, now, isOld = false }: { afterMs: number; now: number; isOld?: boolean },
+): RuleTurn<Cause> {
+  const turn: RuleTurn<Cause> = { known: new Map(), news: [], nextAt: undefined }
+  for (const cause of causes) {
+    const was = before.get(cause.key)
+    const since = Math.min(cause.since ?? was?.since ?? now, now)
+    const dueAt = since + afterMs
+    if (dueAt > now) {
+      turn.known.set(cause.key, { ...ended(was, now), since })
+      turn.nextAt = Math.min(turn.nextAt ?? dueAt, dueAt)
+      continue
+    }
+    const isNews = !isOld && !isSame(was, since, now)
+    if (isNews) turn.news.push(cause)
+    const toldAt = isNews ? now : Math.max(was?.toldAt ?? now, since)
+    turn.known.set(cause.key, { since, toldAt })
+  }
+  for (const [key, was] of before) {
+    const left = turn.known.has(key) ? undefined : ended(was, now)
+    if (left?.toldAt !== undefined) turn.known.set(key, left)
+  }
+  return turn
+}
+
+/** Whether it was told of this very one, or of one that was away for a moment. */
+function isSame(was: Known | undefined, since: number, now: number): boolean {
+  if (was?.toldAt === undefined) return false
+  // It began anew, and nobody saw it end.
+  const unseen = since > was.toldAt ? since : undefined
+  const endedAt = was.endedAt ?? unseen
+  return endedAt === undefined || now - endedAt < FLAPPING_MS
+}
+
+/** What is remembered of one that does not hold. A time ahead of `now` is of a clock that was. */
+function ended(was: Known | undefined, now: number): Known {
+  if (was?.toldAt === undefined) return {}
+  const endedAt = Math.min(was.endedAt ?? now, now)
+  return now - endedAt < FLAPPING_MS ? { toldAt: was.toldAt, endedAt } : {}
+}

@@ -1,0 +1,358 @@
+// Tells people of a board: decides when something changed, or has lasted, and has a row for each
+// delivery. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
+
+import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
+import { nextAttemptAt, type Sent } from '../shared/outgoing.ts'
+import type { RepositoryState } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import type { ClaimStore } from './claim-store-sqlite.ts'
+import type { Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import { type Cause, causesOf, isOfThePast, type NoticeFacts, readsAll } from './notice-causes.ts'
+import type {
+  DeliveryRow,
+  NoticeState,
+  NoticeStore,
+  StoredRule,
+  Target,
+} from './notice-store-sqlite.ts'
+import { turnOf } from './notice-turn.ts'
+import type { Presence } from './presence.ts'
+import type { BoardConfig, CommandEnd } from './wire.ts'
+
+/** What the host is to send. */
+export interface Letter {
+  id: string
+  to: Exclude<Target['to'], 'command'>
+  /** The address, encrypted. */
+  sealed: string | undefined
+  notice: Notice
+  /** When it was decided, in ms. */
+  at: number
+}
+
+/** For the sidecar. */
+export interface DueCommand {
+  id: string
+  /** As the sidecar calls it. */
+  command: string
+  at: string
+  notice: Notice
+}
+
+/** `hasCommands`: the sidecar has some to run, and is told. */
+export interface Due {
+  letters: Letter[]
+  hasCommands: boolean
+}
+
+/** What comes within this time is one notice. Of 100,000 tasks a look takes half a second. */
+const GATHER_MS = 2_000
+const GATHER_MS_A_TASK = 0.1
+/** A delivery takes 10 s at most, and a command 30 s: after this time its host is gone. */
+const LEASE_MS = 30_000
+const COMMAND_LEASE_MS = 60_000
+/**
+ * Of a sidecar that lost its power nobody is told. Where it holds a socket, each look wakes the
+ * object.
+ */
+const LOOK_MS = { reports: 60_000, socket: 300_000 }
+const MOST_CAUSES = 100
+const CLAIMS_OF_MS = 24 * 3_600_000
+const MINUTE_MS = 60_000
+
+export class Notices {
+  readonly #store: NoticeStore
+  readonly #board: BoardStore
+  readonly #claims: ClaimStore
+  readonly #presence: Presence
+  readonly #silentAfterMs: number
+
+  constructor(
+    store: NoticeStore,
+    board: BoardStore,
+    claims: ClaimStore,
+    presence: Presence,
+    silentAfterMs: number,
+  ) {
+    this.#store = store
+    this.#board = board
+    this.#claims = claims
+    this.#presence = presence
+    this.#silentAfterMs = silentAfterMs
+  }
+
+  /** What the sidecar publishes. Of a transaction of the caller's. */
+  setRules(sealed: readonly SealedRule[], now: number): void {
+    const state = this.#store.state()
+    const { targets, rules } = placed(sealed)
+    const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
+    const kept = rules.map((rule) =>
+      isSeen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
+    )
+    const next = { rules: kept, targets }
+    if (JSON.stringify(next) === JSON.stringify({ rules: state.rules, targets: state.targets })) {
+      return
+    }
+    const keys = new Set(targets.map(({ key }) => key))
+    for (const row of this.#store.pending()) {
+      if (!keys.has(row.target)) this.#fail(row, 'No rule has this address any more.', now)
+    }
+    const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
+    // As if all of it had ended now: it may be back after a mistake in the file.
+    for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
+    this.#save({ ...state, ...next, ...(rules.length > 0 && { decideAt: now }) }, now)
+  }
+
+  /** After each turn: what changed is looked at soon, with what else comes by then. */
+  follow(now: number): void {
+    const state = this.#store.state()
+    if (state.rules.length === 0 || state.head === this.#board.head()) return
+    const at = now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK
+    if ((state.decideAt ?? Infinity) <= at) return
+    this.#board.transaction(() => this.#save({ ...state, decideAt: at }, now))
+  }
+
+  /** What the alarm does. The host sends what it returns, and calls `settled` with each answer. */
+  due(now: number): Due {
+    const at = this.#claims.planned('notices')
+    if (at === undefined || at > now) return { letters: [], hasCommands: false }
+    return this.#board.transaction(() => {
+      const before = this.#store.state()
+      const isDecided = (before.decideAt ?? Infinity) <= now
+      const state = isDecided ? this.#decide(before, now) : before
+      const letters = this.#dueRows(now).flatMap((row): Letter[] => {
+        const { id, to } = row
+        if (to === 'command') return []
+        const target = state.targets.find(({ key }) => key === row.target)
+        this.#store.tryAt(id, now + LEASE_MS)
+        return [{ id, to, sealed: target?.sealed, notice: noticeOf(row), at: row.at }]
+      })
+      const hasCommands = this.hasCommands(now) && !isLately(state.toldAt, now)
+      this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now)
+      return { letters, hasCommands }
+    })
+  }
+
+  /** What came of sending one. */
+  settled(id: string, sent: Sent, random: number, now: number): void {
+    this.#board.transaction(() => {
+      const row = this.#store.delivery(id)
+      if (row?.state !== 'pending') return
+      const status = row.to === 'command' ? null : (sent.status ?? null)
+      const tried = { ...row, attempts: row.attempts + 1, status }
+      if (sent.ok) {
+        this.#store.put({ ...tried, state: 'delivered', ended_at: now, error: null })
+      } else {
+        const { error, retryAfterMs } = sent
+        const next = nextAttemptAt(row.at, row.attempts, now, random, retryAfterMs)
+        const isLast = next === undefined || noticeOf(row).test
+        if (isLast) this.#fail(tried, error, now)
+        else this.#store.put({ ...tried, error, next_at: next })
+      }
+      this.#save(this.#store.state(), now)
+    })
+  }
+
+  /** Of these, in any order. */
+  deliveries(ids: readonly string[]): ShownDelivery[] {
+    return ids.flatMap((id) => this.#store.delivery(id) ?? []).map(shownDelivery)
+  }
+
+  /** A delivery to each target of this rule. Undefined: there is no such rule. */
+  test(on: StoredRule['on'], now: number): string[] | undefined {
+    return this.#board.transaction(() => {
+      const state = this.#store.state()
+      const wanted = new Set(state.rules.flatMap((rule) => (rule.on === on ? rule.target : [])))
+      const targets = state.targets.filter(({ key }) => wanted.has(key))
+      if (targets.length === 0) return undefined
+      const notice: Notice = { causes: [{ on, since: timeText(now) }], test: true }
+      const ids = targets.map((target) => this.#add(target, notice, now))
+      const { toldAt: _, ...rest } = state
+      this.#save(rest, now)
+      return ids
+    })
+  }
+
+  shown(): NoticesShown {
+    const { rules, targets } = this.#store.state()
+    return {
+      rules: rules.map((rule) => {
+        const { to = 'webhook', host } = targets.find(({ key }) => key === rule.target) ?? {}
+        const minutes = this.#minutesOf(rule)
+        return { on: rule.on, minutes, to, ...(host !== undefined && { host }) }
+      }),
+      deliveries: this.#store.newest().map(shownDelivery),
+    }
+  }
+
+  hasCommands(now: number): boolean {
+    return this.#dueRows(now).some(({ to }) => to === 'command')
+  }
+
+  /** For the sidecar, which runs them. Nobody else gets them meanwhile. */
+  commands(now: number): DueCommand[] {
+    return this.#board.transaction(() => {
+      const { targets } = this.#store.state()
+      const due = this.#dueRows(now).flatMap((row): DueCommand[] => {
+        const { sealed: command } = targets.find(({ key }) => key === row.target) ?? {}
+        if (row.to !== 'command' || command === undefined) return []
+        this.#store.tryAt(row.id, now + COMMAND_LEASE_MS)
+        return [{ id: row.id, command, at: timeText(row.at), notice: noticeOf(row) }]
+      })
+      this.#save(this.#store.state(), now)
+      return due
+    })
+  }
+
+  /** False: there is no such delivery. */
+  ran({ id, error }: CommandEnd, random: number, now: number): boolean {
+    if (this.#store.delivery(id)?.to !== 'command') return false
+    // A command has no status.
+    const sent: Sent = error === undefined ? { ok: true, status: 0 } : { ok: false, error }
+    this.settled(id, sent, random, now)
+    return true
+  }
+
+  #decide(state: NoticeState, now: number): NoticeState {
+    const board = this.#board.state()
+    const { decideAt: _, ...decided } = state
+    if (!board.published) return decided
+    // In the midst of a publication a parent may have a part of its parts.
+    const isWhole = Object.keys(board.pending).length === 0 && !board.lacking
+    const rules = state.rules.filter(({ on }) => isWhole || !readsAll(on))
+    const facts = this.#facts(board, rules, now)
+    const news = new Map<string, Cause[]>()
+    let nextAt = isWhole ? Infinity : now + GATHER_MS
+    for (const { key, on, target, isSeen, ...rule } of rules) {
+      const before = this.#store.known(key)
+      const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
+      const isOld = !isSeen && isOfThePast(on)
+      const turn = turnOf(before, causesOf(on, facts), { afterMs, now, isOld })
+      this.#store.remember(key, before, turn.known)
+      nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
+      if (on === 'offline' && facts.offlineSince === undefined) {
+        nextAt = Math.min(nextAt, now + (board.socket ? LOOK_MS.socket : LOOK_MS.reports))
+      }
+      if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
+    }
+    for (const target of state.targets) {
+      const causes = news.get(target.key)
+      if (causes) this.#add(target, noticeWith(causes, now), now)
+    }
+    const seen = new Set(rules.map(({ key }) => key))
+    return {
+      ...decided,
+      rules: state.rules.map((rule) =>
+        seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
+      ),
+      head: this.#board.head(),
+      ...(nextAt < Infinity && { decideAt: nextAt }),
+    }
+  }
+
+  #facts(board: RepositoryState, rules: readonly StoredRule[], now: number): NoticeFacts {
+    const row = this.#board.config()
+    const sessions = this.#board.openSessions()
+    const { state, since } = this.#presence.shownOf(board, now)
+    const all = rules.some(({ on }) => readsAll(on))
+    const ids = all ? undefined : new Set(sessions.map(({ task }) => task))
+    return {
+      tasks: this.#board.lightTasks(ids),
+      config: row && (JSON.parse(row.json) as BoardConfig),
+      sessions,
+      ended: this.#claims.endedAfter(now - CLAIMS_OF_MS),
+      offlineSince: state === 'offline' ? since : undefined,
+      isPaused: this.#claims.settings().paused,
+      now,
+    }
+  }
+
+  #minutesOf({ on, minutes }: Pick<StoredRule, 'on' | 'minutes'>): number {
+    return minutes ?? (on === 'silent' ? this.#silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
+  }
+
+  #add(target: Target, notice: Notice, now: number): string {
+    const id = `ntc_${crypto.randomUUID().replaceAll('-', '')}`
+    this.#store.add(id, target, notice, now)
+    return id
+  }
+
+  #fail(row: DeliveryRow, error: string, now: number): void {
+    this.#store.put({ ...row, state: 'failed', ended_at: now, error })
+  }
+
+  #dueRows = (now: number): DeliveryRow[] =>
+    this.#store.pending().filter(({ next_at }) => next_at <= now)
+
+  /** With when the next of all this is due. */
+  #save(state: NoticeState, now: number): void {
+    this.#store.save(state)
+    const rows = this.#store.pending()
+    const [letter] = rows.filter(({ to }) => to !== 'command')
+    const [command] = rows.filter(({ to }) => to === 'command')
+    const again = isLately(state.toldAt, now) ? (state.toldAt ?? 0) + COMMAND_LEASE_MS : 0
+    const first = Math.min(
+      state.decideAt ?? Infinity,
+      letter?.next_at ?? Infinity,
+      command ? Math.max(command.next_at, again) : Infinity,
+    )
+    this.#claims.plan('notices', first < Infinity ? first : undefined)
+  }
+}
+
+/** The sidecar may be about to fetch them. */
+const isLately = (toldAt: number | undefined, now: number): boolean =>
+  toldAt !== undefined && toldAt <= now && now - toldAt < COMMAND_LEASE_MS
+
+/** With its targets, each once. */
+function placed(sealed: readonly SealedRule[]): Pick<NoticeState, 'rules' | 'targets'> {
+  const targets: Target[] = []
+  const rules = new Map<string, StoredRule>()
+  for (const { on, minutes, ...to } of sealed) {
+    const alike = targets.filter((it) => it.to === to.to && it.host === to.host)
+    const known = alike.find((it) => it.sealed === to.sealed)
+    const target = known ?? { ...to, key: [to.to, to.host, alike.length].join(' ') }
+    if (!known) targets.push(target)
+    const key = [on, minutes, target.key].join(' ')
+    rules.set(key, { key, on, ...(minutes !== undefined && { minutes }), target: target.key })
+  }
+  return { rules: [...rules.values()], targets }
+}
+
+/** All of it, and all of it as ended. */
+function ending(known: ReturnType<NoticeStore['known']>, now: number) {
+  const { known: ended } = turnOf(known, [], { afterMs: 0, now })
+  return [known, ended] as const
+}
+
+function noticeWith(causes: readonly Cause[], now: number): Notice {
+  const more = causes.length - MOST_CAUSES
+  return {
+    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, since = now, ...cause }) => ({
+      ...cause,
+      since: timeText(since),
+    })),
+    ...(more > 0 && { more }),
+  }
+}
+
+const noticeOf = ({ notice }: DeliveryRow): Notice => JSON.parse(notice) as Notice
+
+const timeText = (at: number): string => new Date(at).toISOString()
+
+function shownDelivery(row: DeliveryRow): ShownDelivery {
+  const { id, at, to, host, state, attempts, next_at, ended_at, status, error } = row
+  return {
+    id,
+    at: timeText(at),
+    to,
+    ...(host !== null && { host }),
+    state,
+    attempts,
+    ...(state === 'pending' && { nextAt: timeText(next_at) }),
+    ...(ended_at !== null && { endedAt: timeText(ended_at) }),
+    ...(status !== null && { status }),
+    ...(error !== null && { error }),
+    ...noticeOf(row),
+  }
+}
