@@ -2,7 +2,9 @@
 
 import { createLog } from '../sidecar/log.ts'
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
+import { noticePlan } from '../sidecar/publish/notices.ts'
 import { isSafeForSecrets } from '../worker/shared/loopback.ts'
+import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { cacheFolder } from '../worker/shared/user-folders-node.ts'
 import { type Context, type Input, missing, tokenSource, VERSION } from './context.ts'
 import type { OptionsOf } from './setting.ts'
@@ -36,7 +38,12 @@ export type PublishOptions = OptionsOf<typeof PUBLISHING>
 const BOARD = 'DIR, the folder of the task board'
 const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_TOKEN_FILE)'
 
-export function readPublishing(input: Input<PublishOptions>, { io, env }: Context) {
+/** `notices`: rules of the file. Absent: those at the edge stay. */
+export function readPublishing(
+  input: Input<PublishOptions>,
+  { io, env }: Context,
+  notices?: readonly NoticeRule[],
+) {
   const { options } = input
   const dirs = input.arguments
   const [dir] = dirs
@@ -49,7 +56,8 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
   const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
   if (!isSafeForSecrets(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   const plan = {
-    edgeOf: (name: string) => new EdgeHttp({ url, repo: name, token }),
+    edgeOf: (name: string) =>
+      new EdgeHttp({ url, repo: name, token, notices: notices && noticePlan(notices, log) }),
     /** Undefined: the user has no cache folder. */
     cacheDir: options.cache ?? cacheFolder(env),
     runOutput,

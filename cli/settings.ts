@@ -109,6 +109,10 @@ export const NO_CONFIG = new Setting(
   '--no-config',
   'do not run signalbox.config.ts of the current folder',
 )
+export const NOTIFY = new Setting(
+  '--notify <URL>',
+  'webhook that is told of what needs a person, as well as notices of signalbox.config.ts',
+)
 export const ENV = new Setting(
   '--env <FILE>',
   'read variables from this file, such as .dev.vars, and not from the environment',

@@ -15,6 +15,7 @@ import {
   gatewaysHere,
   simulatedGateways,
 } from './gateways.ts'
+import { noticeSecret } from './notices.ts'
 import { StartError } from './start-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -81,6 +82,7 @@ export function edgeVariables(
   return {
     // Where gateways call back. With a tunnel to the internet one of them is set.
     PAYMENT_PUBLIC_URL: given.SIGNALBOX_PUBLIC_URL ?? edge,
+    NOTICE_SECRET: noticeSecret(secret),
     ...(given.PAYMENT_EVENTS_URL !== undefined && { PAYMENT_EVENTS_SECRET: eventsSecret(secret) }),
     ...given,
     ...simulatedGateways(gatewaySecrets(secret), simulator, simulated),
@@ -119,7 +121,7 @@ export const OWN_VARIABLES = [
   'SIGNALBOX_STOP_TIMEOUT',
 ]
 
-const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'PAYMENT_', 'SIGNALBOX_']
+const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'NOTICE_', 'PAYMENT_', 'SIGNALBOX_']
 
 /** For a local system, which signs by its own secret. `env` may also have it from a file. */
 export const ignoredSecrets = (env: Environment): string[] =>

@@ -28,6 +28,9 @@ const BOARD = z.object({
   layout: z.enum(LAYOUT_NAMES),
 })
 
+/** What signs notices to webhooks. */
+const NOTICES = z.object({ secret: text })
+
 const TOKENS = z.object({
   /** Reads the board. Absent: there is none. */
   board: text.exactOptional(),
@@ -60,6 +63,7 @@ const LOCAL = z.object({
   /** The URL and the secret for events. Absent: events are not posted. */
   eventsUrl: text.exactOptional(),
   eventsSecret: text.exactOptional(),
+  notices: NOTICES.exactOptional(),
   /** The edge's, for browsers elsewhere. Absent: `url`. */
   publicUrl: text.exactOptional(),
 })
@@ -78,6 +82,8 @@ const SERVE = z.object({
     /** The variables of its environment that name files of secrets. */
     files: z.record(text, text.optional()),
   }),
+  /** Absent: NOTICE_SECRET is set. */
+  notices: NOTICES.exactOptional(),
 })
 
 export type Shared = z.infer<typeof SHARED>

@@ -5,6 +5,7 @@ import type { OpenBoard } from '../sidecar/boards/one-board.ts'
 import { type BoardsPlan, type OpenBoards, openBoards } from '../sidecar/boards/open-boards.ts'
 import type { Log } from '../sidecar/log.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
+import { noticePlan } from '../sidecar/publish/notices.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
 import {
@@ -28,6 +29,7 @@ import { watchEnds } from '../worker/shared/ends-node.ts'
 import { isDamaged } from '../worker/shared/file-errors.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
+import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import { backupMetric } from './backup.ts'
 import { type DataFolder, databaseIn } from './data-folder.ts'
@@ -43,6 +45,8 @@ type Naming = 'dirs' | 'search' | 'repo' | 'isRepoChosen'
 type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'onLeft' | 'watchWithinMs' | 'lock'
 
 export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
+  /** What people are told of them. */
+  notices: readonly NoticeRule[]
   /** Look at the files each second, and watch nothing. */
   isPolling: boolean
 }
@@ -204,7 +208,7 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
  * the edge, and what it verifies tokens by; its first secret signs what they send.
  */
 function openBoardsHere(
-  { isPolling, ...boards }: BoardsHere,
+  { isPolling, notices: rules, ...boards }: BoardsHere,
   { data, version, sidecarLog: log }: SystemPlan,
   metrics: Metrics,
   now: () => { edge: NodeEdge; auth: AuthConfig },
@@ -224,7 +228,8 @@ function openBoardsHere(
         request.headers.set('authorization', `Bearer ${await token()}`)
         return await edge.fetch(request)
       })
-      return new EdgeHttp({ url: new URL(edge.url), repo, token, transport })
+      const notices = noticePlan(rules, log)
+      return new EdgeHttp({ url: new URL(edge.url), repo, token, transport, notices })
     },
   })
 }

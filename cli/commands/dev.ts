@@ -29,6 +29,7 @@ import {
 import { keptInstallation } from '../../system/installation.ts'
 import { type LocalJson, localBoard } from '../../system/local-json.ts'
 import { openLogFile } from '../../system/log-file.ts'
+import { describeNotices, noticesOf } from '../../system/notices.ts'
 import { type BoardsHere, openSystem } from '../../system/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
@@ -59,6 +60,7 @@ import { type OptionsOf, Setting } from '../setting.ts'
 import {
   KEPT_PORT,
   NO_CONFIG,
+  NOTIFY,
   OPTION_VARIABLES,
   PRINTS,
   PUBLISHES,
@@ -77,6 +79,7 @@ const OPTIONS = [
   new Setting('--open', 'open the console in the browser'),
   SHARE,
   KEPT_PORT,
+  NOTIFY,
   new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project; with --example in DIR]`),
   TRUST_DATA,
   repoInsteadOf("the project's absolute path"),
@@ -111,7 +114,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   const { io, cwd } = context
   const { trustData: trustsData = false } = options
   const { example: isExample = false } = options
-  if (!options.board) refuseNeedless(input, ['--example', ...PUBLISHES], 'with --no-board')
+  if (!options.board) refuseNeedless(input, ['--example', NOTIFY, ...PUBLISHES], 'with --no-board')
   const find = () => findHere(input, cwd)
   const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
   const leading = boards && (await elsewhere(here))
@@ -179,6 +182,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       boards: boards && {
         ...boards,
         ...terminal,
+        notices: noticesOf(file, options),
         lock: boardLocks({
           env: context.env,
           machine: thisBoot(),
@@ -209,7 +213,12 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     if (signal.aborted) return 0
 
     const { shared } = sharing ?? {}
-    const described = { ...addresses, ...payments, ...(shared && { shared }) }
+    const described = {
+      ...addresses,
+      ...payments,
+      ...describeNotices(variables),
+      ...(shared && { shared }),
+    }
     const localNow = (): LocalJson => {
       const here = system.boards().map(localBoard)
       return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
@@ -259,7 +268,7 @@ interface Here {
   /** What tokens cover. */
   repos: readonly string[]
   /** Undefined: payments alone. */
-  boards?: BoardsHere
+  boards?: Omit<BoardsHere, 'notices'>
 }
 
 async function findHere(

@@ -14,8 +14,10 @@ import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { localBoard } from '../../system/local-json.ts'
+import { describeNotices, noticeSecret, noticesOf } from '../../system/notices.ts'
 import { openSystem, type System, type Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
+import { openSecret } from '../../system/secret.ts'
 import { StartError } from '../../system/start-error.ts'
 import { mintTokens } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
@@ -39,13 +41,23 @@ import {
 import { readyLine } from '../greeting.ts'
 import { namedFolder, namesOfFiles } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
-import { LOG, NO_CONFIG, OPTION_VARIABLES, PUBLISHES, REPO, VERBOSE, WRITTEN } from '../settings.ts'
+import {
+  LOG,
+  NO_CONFIG,
+  NOTIFY,
+  OPTION_VARIABLES,
+  PUBLISHES,
+  REPO,
+  VERBOSE,
+  WRITTEN,
+} from '../settings.ts'
 
 const OPTIONS = [
   REPO,
   new Setting('--port <N>', 'port of the edge; 0 takes any free port (or PORT) [8787]').port(),
   new Setting('--data <DIR>', `${WRITTEN} (or DATA_DIR) [.signalbox]`),
   new Setting('--env <FILE>', 'file of variables, read again at SIGHUP'),
+  NOTIFY,
   ...PUBLISHES,
   NO_CONFIG,
   LOG,
@@ -60,8 +72,8 @@ Runs the edge with its console, the payments and their database in one process a
 sidecars of the boards in each DIR and below, named as signalbox watch names them. Sidecars
 elsewhere can publish to it as well. Settings are variables of the environment or of --env, whose
 values take precedence: HOST [127.0.0.1], PORT, DATA_DIR, AUTH_SECRETS or AUTH_JWKS_URL,
-ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a database elsewhere; without it, the
-database is a file in the data folder.
+ALLOWED_ORIGINS, NOTICE_SECRET, and those of payments. LIBSQL_URL may name a database elsewhere;
+without it, the database is a file in the data folder.
 
 GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /metrics on that port
 of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
@@ -77,7 +89,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { io, cwd } = context
   const { port, repo = '', runOutput, poll: isPolling = false } = options
   const { watchTimeout: watchWithinMs } = options
-  if (!isWithBoards) refuseNeedless(input, [REPO, ...PUBLISHES, VERBOSE], 'without DIR')
+  if (!isWithBoards) refuseNeedless(input, [REPO, NOTIFY, ...PUBLISHES, VERBOSE], 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
   const file = await loadConfig(options, context)
   const read = async () => {
@@ -102,6 +114,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const variables = variablesOf(env)
   checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
+  const rules = noticesOf(file, options)
   const folders = input.arguments.map((dir) => resolve(cwd, dir))
   const { only, followLinks: followsLinks, worktrees } = options
   const search = { followsLinks, only, worktrees }
@@ -138,12 +151,17 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
     const isChosen = Boolean(named)
     const plan = { env: context.env, machine: thisBoot(), dataDir, isChosen, notice }
-    const boards = { ...of, isRepoChosen: true, lock: boardLocks(plan) }
+    // One that was set is where it was set, and in no file of ours.
+    const made =
+      variables.NOTICE_SECRET === undefined && rules.some(({ to }) => 'webhook' in to)
+        ? { NOTICE_SECRET: noticeSecret(await openSecret(location, notice)) }
+        : {}
+    const boards = { ...of, notices: rules, isRepoChosen: true, lock: boardLocks(plan) }
     const rewrites = { onFound: rewriteLocal, onLeft: rewriteLocal }
     const system = await openSystem({
       data,
       kept: keptInstallation(location),
-      variables,
+      variables: { ...variables, ...made },
       file,
       notice,
       signal,
@@ -166,7 +184,11 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
       ...(options.env !== undefined && { env: resolve(cwd, options.env) }),
       files: namesOfFiles(context.env),
     }
-    await writeLocal(() => ({ url, serve: { boards: system.boards().map(localBoard), ...given } }))
+    await writeLocal(() => ({
+      url,
+      serve: { boards: system.boards().map(localBoard), ...given },
+      ...describeNotices(made),
+    }))
     const token = async () => {
       const { secrets, audience } = readAuth(variablesOf(await read()))
       const [secret] = secrets

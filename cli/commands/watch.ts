@@ -7,13 +7,14 @@ import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { watchEnds } from '../../worker/shared/ends-node.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
+import { noticeProblems } from '../../worker/shared/notice-rules.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { type Context, type Input, loadConfig, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { PUBLISHING, readPublishing } from '../publish-settings.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
-import { HEALTHZ, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
+import { HEALTHZ, NO_CONFIG, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
 
 const OPTIONS = [
   ...PUBLISHING,
@@ -21,6 +22,7 @@ const OPTIONS = [
   POLL,
   WATCH_TIMEOUT,
   HEALTHZ,
+  NO_CONFIG,
   new Setting('--wait', 'wait for a board while there is none'),
   new Setting('--exit-with-parent', 'end when standard input closes'),
   new Setting('--ask-parent', 'take a board only if the process that started this one allows it'),
@@ -39,7 +41,8 @@ While the edge cannot be reached, it tries again for ever and loses nothing. SIG
 publish what is pending and end with exit code 0. If two sidecars publish one repository, the later
 one wins; the earlier one goes on when that has ended, or a minute after it was killed. What leaves
 this machine: tasks and sessions as their files have them, the branch and commit of the main tree,
-and of runs the command and the output, without what looks like a secret.`,
+and of runs the command and the output, without what looks like a secret; the rules of
+signalbox.config.ts for notices, but not their commands.`,
   options: OPTIONS,
   run,
 })
@@ -60,9 +63,13 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   if (asks && !askParent) {
     throw new UsageError('--ask-parent needs a channel to the process that started this one.')
   }
+  const { notices = [] } = await loadConfig(input.options, context)
+  const [problem] = noticeProblems(notices)
+  if (problem !== undefined) throw new UsageError(`${problem}.`)
   const { dirs, repo, followsLinks, plan, url, token, ...publishing } = readPublishing(
     input,
     context,
+    notices,
   )
   // `start` waits until the boards are published, and says when one is gone.
   const log: Log = (level, event, fields) => {

@@ -3,10 +3,11 @@
 
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { type ChangesAnswer, WIRE, wireProblem } from '../../worker/board/wire.ts'
+import { type ChangesAnswer, type DueCommands, WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { hideTokens } from '../../worker/shared/secrets.ts'
 import { messageOf } from '../log.ts'
 import type {
+  CommandEdge,
   Edge,
   EdgeSocket,
   Failure,
@@ -15,6 +16,7 @@ import type {
   SocketEvents,
   StepAnswer,
 } from './edge.ts'
+import type { NoticePlan } from './notices.ts'
 
 export interface EdgeHttpOptions {
   /** Base URL; a path in it stays in front of `api/`. */
@@ -25,11 +27,13 @@ export interface EdgeHttpOptions {
   timeoutMs?: number
   /** Absent: over a socket. */
   transport?: Transport
+  /** Absent: no rules are published, and no commands are run. */
+  notices?: NoticePlan | undefined
   /** Called for every answer with a `Date`: how far the edge's clock is ahead of ours, ±1 s. */
   onSkew?: (skewMs: number) => void
 }
 
-export class EdgeHttp implements Edge {
+export class EdgeHttp implements Edge, CommandEdge {
   readonly repo: string
   readonly #options: EdgeHttpOptions
   readonly #transport: Transport
@@ -44,14 +48,25 @@ export class EdgeHttp implements Edge {
     this.attach = (run, on) => {
       const target = this.#target('sidecar')
       target.searchParams.set('run', String(run))
-      return dial(target, `Bearer ${this.#token}`, on)
+      return dial(target, `Bearer ${this.#token}`, {
+        ...on,
+        text: (text) => (text === 'notices' ? options.notices?.due(this) : on.text(text)),
+      })
     }
   }
 
   readonly attach?: (run: number, on: SocketEvents) => EdgeSocket
 
-  root = (request: object): Promise<Reply<StepAnswer<'root'>>> =>
-    this.#send('sync', request, (a) => a.step === 'root' && typeof a.run === 'number')
+  root = async (request: object): Promise<Reply<StepAnswer<'root'>>> => {
+    const { notices } = this.#options
+    const reply = await this.#send<StepAnswer<'root'>>(
+      'sync',
+      { ...request, ...(notices && { notices: notices.rules }) },
+      (a) => a.step === 'root' && typeof a.run === 'number',
+    )
+    if (reply.ok && reply.value.notices) notices?.due(this)
+    return reply
+  }
 
   buckets = (request: object): Promise<Reply<StepAnswer<'buckets'>>> =>
     this.#send('sync', request, (a) => a.step === 'buckets' && Array.isArray(a.differ))
@@ -67,6 +82,11 @@ export class EdgeHttp implements Edge {
 
   report = (report: object): Promise<Reply<unknown>> => this.#send('boards', report, () => true)
 
+  dueCommands = (): Promise<Reply<DueCommands>> =>
+    this.#send('notices/due', undefined, (a) => Array.isArray(a.commands))
+
+  commandRan = (end: object): Promise<Reply<unknown>> => this.#send('notices/due', end, () => true)
+
   /** Whether the edge is one of this version and takes the token for publishing. */
   probe = async (): Promise<Reply<unknown>> => {
     const reply = await this.#send('sync', { step: 'probe' }, (a) => a.step === 'probe')
@@ -79,8 +99,9 @@ export class EdgeHttp implements Edge {
   }
 
   async #send<T>(
-    route: 'sync' | 'changes' | 'boards',
-    request: object,
+    route: 'sync' | 'changes' | 'boards' | 'notices/due',
+    /** Undefined: something is read. */
+    request: object | undefined,
     isAnswer: (body: Record<string, unknown>) => boolean,
   ): Promise<Reply<T>> {
     const { token } = this.#options
@@ -90,10 +111,10 @@ export class EdgeHttp implements Edge {
       return fail('unauthorized', `The token could not be read: ${messageOf(error)}`)
     }
     const target = this.#target(route)
-    const body = Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
+    const body = request && Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
     let answer: Answer
     try {
-      const method = route === 'boards' ? 'PUT' : 'POST'
+      const method = body ? (route === 'boards' ? 'PUT' : 'POST') : 'GET'
       answer = await this.#transport.send(method, target, `Bearer ${this.#token}`, body)
     } catch (error) {
       if (isTimeout(error)) return fail('timeout', `${target.origin} did not answer in time.`)
@@ -193,11 +214,11 @@ export interface Answer {
   text: string
 }
 
-type Method = 'POST' | 'PUT'
+type Method = 'GET' | 'POST' | 'PUT'
 
 interface Transport {
   /** Rejects with a TimeoutError without an answer in time, else with why there can be none. */
-  send(method: Method, target: URL, authorization: string, body: Buffer): Promise<Answer>
+  send(method: Method, target: URL, authorization: string, body?: Buffer): Promise<Answer>
   close(): void
 }
 
@@ -205,10 +226,9 @@ const TIMEOUT_MS = 15_000
 /** An answer is a list of keys at most. A larger one does not come from the edge. */
 const MAX_ANSWER_BYTES = 32 << 20
 
-const headersOf = (authorization: string, body: Buffer) => ({
+const headersOf = (authorization: string, body: Buffer | undefined) => ({
   authorization,
-  'content-type': 'application/json',
-  'content-length': String(body.length),
+  ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
 })
 
 /** The boards of a process share connections: 250 that start take 15, and each is a handshake. */
@@ -236,7 +256,7 @@ function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Transport {
     method: Method,
     target: URL,
     authorization: string,
-    body: Buffer,
+    body: Buffer | undefined,
     isFirst: boolean,
   ) => {
     const timeout = AbortSignal.timeout(timeoutMs)
@@ -262,7 +282,7 @@ function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Transport {
     })
   }
   return {
-    send: (...message) => send(...message, true),
+    send: (method, target, authorization, body) => send(method, target, authorization, body, true),
     close: () => closed.abort(),
   }
 }
@@ -313,7 +333,7 @@ export function callTransport(edge: (request: Request) => Promise<Response>): Tr
   return {
     async send(method, target, authorization, body) {
       const headers = headersOf(authorization, body)
-      const response = await edge(new Request(target, { method, headers, body }))
+      const response = await edge(new Request(target, { method, headers, ...(body && { body }) }))
       const retryAfter = response.headers.get('retry-after') ?? undefined
       return {
         status: response.status,

@@ -5,6 +5,8 @@ import type {
   BoardReport,
   ChangesAnswer,
   ChangesRequest,
+  CommandEnd,
+  DueCommands,
   SyncAnswer,
   SyncRequest,
 } from '../../worker/board/wire.ts'
@@ -56,6 +58,13 @@ export interface SocketEvents {
 export interface EdgeSocket {
   send(text: string): void
   close(): void
+}
+
+/** Has commands of notices for this machine. */
+export interface CommandEdge {
+  dueCommands(): Promise<Reply<DueCommands>>
+  /** One of them did run. */
+  commandRan(end: CommandEnd): Promise<Reply<unknown>>
 }
 
 export interface Edge {

@@ -46,6 +46,7 @@ import {
 } from '../../system/gateways.ts'
 import type { LocalBoard, LocalJson, LocalTokens } from '../../system/local-json.ts'
 import { prepareSchema } from '../../system/migrate.ts'
+import { describeNotices } from '../../system/notices.ts'
 import { claimPorts, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
 import { openSharing, type Sharing } from '../../system/share.ts'
@@ -321,7 +322,11 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   void sweepAgainAndAgain(edge, tokens.payments, signal)
   const { shared } = plan.sharing ?? {}
-  const described = { ...describePayments(variables), ...(shared && { shared }) }
+  const described = {
+    ...describePayments(variables),
+    ...describeNotices(variables),
+    ...(shared && { shared }),
+  }
   return { url: edge, path, boards, ...addresses, tokens, ...described }
 }
 

@@ -1,0 +1,36 @@
+// Notices of a local system: which rules it publishes, and what signs them.
+
+import { hkdfSync } from 'node:crypto'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { allTo, type NoticeRule, noticeProblems } from '../worker/shared/notice-rules.ts'
+import { StartError } from './start-error.ts'
+
+/** Those of signalbox.config.ts, and all of them to the address of --notify. Throws StartError. */
+export function noticesOf(
+  { notices = [] }: SignalboxFile,
+  { notify }: { notify?: string | undefined },
+): readonly NoticeRule[] {
+  if (notify === undefined) return notices
+  const all = allTo(notify)
+  const [problem] = noticeProblems(all.slice(0, 1))
+  // The address may be a secret.
+  if (problem !== undefined) {
+    const why = problem.replace(/^.*webhook /, '--notify ')
+    throw new StartError('bad_configuration', `${why}.`)
+  }
+  return [...notices, ...all]
+}
+
+/** Signs notices to webhooks if no NOTICE_SECRET was given. `secret`: of the data folder. */
+export function noticeSecret(secret: string): string {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local notices', 32))
+  return `whsec_${bytes.toString('base64')}`
+}
+
+/** For local.json: what receivers on this machine verify with. */
+export function describeNotices({
+  NOTICE_SECRET = '',
+}: Readonly<Record<string, string | undefined>>): { notices?: { secret: string } } {
+  const [secret] = NOTICE_SECRET.split(/\s+/).filter(Boolean)
+  return secret === undefined ? {} : { notices: { secret } }
+}

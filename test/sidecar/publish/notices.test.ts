@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import type { CommandEdge } from '../../../sidecar/publish/edge.ts'
+import { noticePlan } from '../../../sidecar/publish/notices.ts'
+import type { CommandEnd, DueCommands } from '../../../worker/board/wire.ts'
+import { PATIENT } from '../../support/patience.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const NODE = process.execPath
+const silent = () => undefined
+
+/** An edge with these commands due, once. */
+function edgeWith(commands: DueCommands['commands']) {
+  const ended: CommandEnd[] = []
+  let left = commands
+  const edge: CommandEdge = {
+    async dueCommands() {
+      const due = left
+      left = []
+      return { ok: true, value: { commands: due } }
+    },
+    async commandRan(end) {
+      ended.push(end)
+      return { ok: true, value: {} }
+    },
+  }
+  return { edge, ended }
+}
+const due = (command = '', id = 'ntc_1') => ({
+  id,
+  command,
+  at: '2026-11-29T12:00:00.000Z',
+  text: 'Signalbox, shop:\nStalled: A-1 $(touch x) "; touch y',
+  body: '{"type":"BoardNotice"}',
+})
+const nameOf = ({ rules: [rule] }: ReturnType<typeof noticePlan>) => rule?.to.command
+
+it('publishes the name of a command, the same at each start, and nothing else of it', () => {
+  const command = ['notify-send', 'Signalbox'] as const
+  const rules = [
+    { on: 'stalled', to: { command } },
+    { on: 'silent', minutes: 9, to: { ntfy: 'https://ntfy.sh/x' } },
+  ] as const
+  const plan = noticePlan(rules, silent)
+  expect(plan.rules).toEqual([
+    { on: 'stalled', to: { command: expect.stringMatching(/^[0-9a-f]{16}$/) } },
+    { on: 'silent', minutes: 9, to: { ntfy: 'https://ntfy.sh/x' } },
+  ])
+  expect(noticePlan(rules, silent).rules).toEqual(plan.rules)
+})
+
+it('runs a command without a shell: the text is one argument, and standard input has the JSON', async () => {
+  const dir = tempFolder()
+  const script = `
+    const { readFileSync, writeFileSync } = require('node:fs')
+    const all = { args: process.argv.slice(1), body: readFileSync(0, 'utf8') }
+    writeFileSync(process.argv[1], JSON.stringify(all))`
+  const file = join(dir, 'ran.json')
+  const plan = noticePlan([{ on: 'stalled', to: { command: [NODE, '-e', script, file] } }], silent)
+  const { edge, ended } = edgeWith([due(nameOf(plan))])
+  plan.due(edge)
+  await vi.waitUntil(() => ended.length === 1, PATIENT)
+  expect(ended).toEqual([{ id: 'ntc_1' }])
+  const { text, body } = due()
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ args: [file, text], body })
+})
+
+it('says why one failed, or cannot be run, and runs nothing that is not in the file', async () => {
+  const ends = async (command: readonly string[], name?: string) => {
+    const plan = noticePlan([{ on: 'stalled', to: { command } }], silent)
+    const { edge, ended } = edgeWith([due(name ?? nameOf(plan))])
+    plan.due(edge)
+    await vi.waitUntil(() => ended.length === 1, PATIENT)
+    return ended[0]?.error
+  }
+  expect(await ends([NODE, '-e', 'process.exit(3)'])).toBe('It ended with exit code 3.')
+  expect(await ends(['/nowhere/at-all'])).toMatch(/^It cannot be run: .*ENOENT/)
+  expect(await ends([NODE], '0123456789abcdef')).toBe('This sidecar has no such command.')
+})
