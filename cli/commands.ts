@@ -61,6 +61,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'ends the pause of a board',
     load: () => import('./commands/resume.ts'),
   },
+  notify: {
+    summary: 'shows what people are told of a board, and by which rules; tests a rule',
+    load: () => import('./commands/notify.ts'),
+  },
   mcp: {
     summary: 'speaks the Model Context Protocol with an agent on this machine',
     load: () => import('./commands/mcp.ts'),
