@@ -1,0 +1,235 @@
+// Days of notices in microseconds: the repository is killed at any moment, and so is the receiver.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Task } from '../../../libraries/api/types.ts'
+import type { SealedRule } from '../../../worker/board/notice-calls.ts'
+import type { Letter } from '../../../worker/board/notices.ts'
+import {
+  type OpenRepository,
+  openRepository,
+} from '../../../worker/board/open-repository-sqlite.ts'
+import { type DataRecord, EMPTY_HASH } from '../../../worker/board/wire.ts'
+import type { NoticeCause } from '../../../worker/shared/notice-rules.ts'
+import type { Sent } from '../../../worker/shared/outgoing.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+import { freshHash, taskRecord } from '../../support/edge.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const T0 = Date.parse('2026-11-29T12:00:00Z')
+
+/** `lost`: it took it, and the answer never came. Killed: the repository, before or after that. */
+type Receives = 'ok' | 'refuses' | 'lost' | 'killed before' | 'killed after'
+
+const rule = (on: NoticeCause, minutes = 0): SealedRule => ({
+  on,
+  minutes,
+  to: 'webhook',
+  host: 'a.test',
+  sealed: 'x',
+})
+const todo = (id: string, fields: Partial<Task> = {}) =>
+  taskRecord(id, { status: 'todo', ...fields })
+
+/** A repository with its host's one alarm, and a receiver. */
+class World {
+  readonly #sql = openSql(':memory:')
+  #open: OpenRepository = openRepository(this.#sql)
+  #epoch = ''
+  #batch = 0
+  now = T0
+  receives: (now: number) => Receives = () => 'ok'
+  /** What the receiver took. */
+  readonly took: Letter[] = []
+  tries = 0
+
+  constructor(rules: SealedRule[], ...records: DataRecord[]) {
+    const synced = this.sync(rules, null)
+    if (!synced.ok || synced.answer.step !== 'root') throw new Error('no sync')
+    this.#epoch = synced.answer.epoch
+    const board = { layout: 'cairn', states: ['todo', 'done'], closed: ['done'] } as const
+    const config = { ...board, states: [...board.states], closed: [...board.closed] }
+    this.publish([{ kind: 'board', id: 'board', hash: freshHash(), board: config }, ...records])
+  }
+
+  sync(rules: SealedRule[], run: number | null = 1) {
+    const store = { state: 'present', version: '1' } as const
+    const root = { step: 'root', run, root: EMPTY_HASH, store } as const
+    const synced = this.#open.repository.sync(root, this.now, rules)
+    this.#arm()
+    return synced
+  }
+
+  publish(upserts: DataRecord[]): void {
+    const about = { run: 1, epoch: this.#epoch, batch: ++this.#batch, deletes: [] }
+    expect(this.#open.repository.changes({ ...about, upserts }, this.now).ok).toBe(true)
+    this.#arm()
+  }
+
+  get notices() {
+    return this.#open.notices
+  }
+
+  claim(task: string, actor: string, ttlMs: number): void {
+    const claimed = this.#open.claims.claim(
+      { hash: freshHash(), actor, task, ttlMs, max: 1 },
+      this.now,
+    )
+    expect(claimed.ok).toBe(true)
+    this.#arm()
+  }
+
+  /** All that its memory held is gone. */
+  kill(): void {
+    this.#open = openRepository(this.#sql)
+  }
+
+  nextDue = () => this.#open.nextDue()
+
+  /** Until then, with every alarm at its time. */
+  pass(ms: number): void {
+    const until = this.now + ms
+    for (let at = this.nextDue(); at !== undefined && at <= until; at = this.nextDue()) {
+      this.now = Math.max(this.now, at)
+      this.#open.claims.expire(this.now)
+      this.#open.presence.due(this.now)
+      for (const letter of this.#open.notices.due(this.now).letters) this.#send(letter)
+      this.#arm()
+    }
+    this.now = until
+  }
+
+  #send(letter: Letter): void {
+    this.tries++
+    const how = this.receives(this.now)
+    if (how !== 'refuses' && how !== 'killed before') this.took.push(letter)
+    if (how.startsWith('killed')) {
+      this.kill()
+      return
+    }
+    const failed: Sent = { ok: false, error: 'It did not answer.' }
+    const sent: Sent = how === 'ok' ? { ok: true, status: 204 } : failed
+    this.#open.notices.settled(letter.id, sent, 1, this.now)
+  }
+
+  #arm(): void {
+    this.#open.notices.follow(this.now)
+  }
+
+  /** What the receiver was told, each id once. */
+  told(): string[] {
+    const all = new Map(this.took.map((letter) => [letter.id, letter]))
+    return [...all.values()].flatMap(({ notice }) =>
+      notice.causes.map(({ on, task }) => (task === undefined ? on : `${on} ${task}`)),
+    )
+  }
+}
+
+describe('a notice', () => {
+  it('is told by the alarm of the repository, with its sidecar dead', () => {
+    const world = new World([rule('stalled'), rule('offline')], todo('A'))
+    world.claim('A', 'ada', 10 * MINUTE)
+    world.pass(9 * MINUTE)
+    expect(world.told()).toEqual(['offline'])
+    world.pass(2 * MINUTE)
+    expect(world.told()).toEqual(['offline', 'stalled A'])
+    world.pass(24 * HOUR)
+    expect(world.tries).toBe(2)
+  })
+
+  it('is tried with one id until a receiver that was down for an hour takes it', () => {
+    const world = new World([rule('blocked', 1)], todo('A', { status: 'Blocked' }))
+    world.receives = (now) => (now < T0 + HOUR ? 'refuses' : 'ok')
+    world.pass(3 * HOUR)
+    expect([world.took.length, world.told()]).toEqual([1, ['blocked A']])
+    expect(world.notices.shown().deliveries).toMatchObject([
+      { state: 'delivered', attempts: world.tries, causes: [{ on: 'blocked' }] },
+    ])
+  })
+
+  it('ends after a day as failed, and is not tried any more', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => 'refuses'
+    world.pass(26 * HOUR)
+    const [delivery] = world.notices.shown().deliveries
+    expect(delivery).toMatchObject({ state: 'failed', error: 'It did not answer.' })
+    const lasted = Date.parse(delivery?.endedAt ?? '') - T0
+    expect([lasted > 22 * HOUR, lasted < 26 * HOUR]).toEqual([true, true])
+    expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('is none for a cause that ended before it had lasted', () => {
+    const world = new World([rule('blocked', 5)], todo('A', { status: 'blocked' }), todo('B'))
+    world.pass(4 * MINUTE)
+    world.publish([todo('A')])
+    world.pass(HOUR)
+    expect(world.tries).toBe(0)
+  })
+
+  it('is not told again after a restart of all, or rules that are published again', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.pass(MINUTE)
+    for (let n = 0; n < 5; n++) {
+      world.kill()
+      world.sync([rule('blocked')])
+      world.publish([todo(`B-${n}`)])
+      world.pass(20 * MINUTE)
+    }
+    // Its address is encrypted by another secret now.
+    world.sync([{ ...rule('blocked'), sealed: 'y' }])
+    world.pass(HOUR)
+    expect(world.told()).toEqual(['blocked A'])
+  })
+
+  it('costs a board without rules nothing', () => {
+    const world = new World([], todo('A', { status: 'blocked' }))
+    expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('is stored once for each cause, and arrives with one id, whatever is killed', () => {
+    const kinds: Receives[] = ['ok', 'refuses', 'lost', 'killed before', 'killed after']
+    const steps = fc.array(
+      fc.record({
+        waitMs: fc.nat({ max: 2 * MINUTE }),
+        task: fc.nat({ max: 3 }),
+        how: fc.constantFrom(...kinds),
+        isKilled: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 25 },
+    )
+    fc.assert(
+      fc.property(steps, (all) => {
+        const world = new World([rule('blocked'), rule('parent_done')], todo('P'))
+        world.pass(5 * SECOND)
+        const blocked = new Set<string>()
+        let how: Receives = 'ok'
+        world.receives = () => how
+        for (const step of all) {
+          how = step.how
+          const id = `T-${step.task}`
+          // Blocked for good, so each is one cause; the parent's only part is closed meanwhile.
+          blocked.add(id)
+          world.publish([todo(id, { status: 'blocked' })])
+          if (step.task === 3) world.publish([todo('P.1', { parent: 'P', status: 'done' })])
+          if (step.isKilled) world.kill()
+          world.pass(step.waitMs)
+        }
+        how = 'ok'
+        world.pass(25 * HOUR)
+        const expected = [...blocked].map((id) => `blocked ${id}`)
+        if (blocked.has('T-3')) expected.push('parent_done P')
+        const told = world.told()
+        expect([told.length, new Set(told)]).toEqual([expected.length, new Set(expected)])
+        const texts = Map.groupBy(world.took, ({ id }) => id)
+        for (const same of texts.values()) {
+          expect(new Set(same.map(({ notice }) => JSON.stringify(notice))).size).toBe(1)
+        }
+        const { deliveries } = world.notices.shown()
+        expect(deliveries.every(({ state }) => state === 'delivered')).toBe(true)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
