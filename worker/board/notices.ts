@@ -2,7 +2,7 @@
 // delivery. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
-import { nextAttemptAt, type Sent } from '../shared/outgoing.ts'
+import { MAX_RETRY_MS, nextAttemptAt, type Sent } from '../shared/outgoing.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
@@ -51,6 +51,7 @@ const GATHER_MS_A_TASK = 0.1
 /** A delivery takes 10 s at most, and a command 30 s: after this time its host is gone. */
 const LEASE_MS = 30_000
 const COMMAND_LEASE_MS = 60_000
+const LONGEST_WAIT_MS = MAX_RETRY_MS + COMMAND_LEASE_MS
 /**
  * Of a sidecar that lost its power nobody is told. Where it holds a socket, each look wakes the
  * object.
@@ -106,10 +107,16 @@ export class Notices {
   /** After each turn: what changed is looked at soon, with what else comes by then. */
   follow(now: number): void {
     const state = this.#store.state()
-    if (state.rules.length === 0 || state.head === this.#board.head()) return
+    // Planned by a clock that was ahead.
+    const ahead = this.#store.pending().filter(({ next_at }) => next_at > now + LONGEST_WAIT_MS)
     const at = now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK
-    if ((state.decideAt ?? Infinity) <= at) return
-    this.#board.transaction(() => this.#save({ ...state, decideAt: at }, now))
+    const isOther = state.rules.length > 0 && state.head !== this.#board.head()
+    const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
+    if (isLooked && ahead.length === 0) return
+    this.#board.transaction(() => {
+      for (const { id } of ahead) this.#store.tryAt(id, now)
+      this.#save(isLooked ? state : { ...state, decideAt: at }, now)
+    })
   }
 
   /** What the alarm does. The host sends what it returns, and calls `settled` with each answer. */

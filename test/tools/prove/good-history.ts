@@ -287,6 +287,24 @@ const activity: Line[] = [
   told('T-2', ['open', null]),
 ]
 
+const at = (seconds: number): string => new Date(1_760_000_000_000 + seconds * 1_000).toISOString()
+const notice = (id: string, seconds: number, how: string, task = 'T-1'): Line => ({
+  kind: 'notice',
+  how,
+  id,
+  timestamp: at(seconds),
+  causes: [{ on: 'stalled', task, since: at(seconds - 1) }],
+})
+const tellOf = (id: string): Line => ({ kind: 'told', delivery: { id, state: 'delivered' } })
+/** One was lost on its way, and the same cause came again after more than ten minutes. */
+const notices: Line[] = [
+  notice('ntc_1', 10, 'loses'),
+  notice('ntc_1', 10, 'takes'),
+  notice('ntc_2', 20, 'takes', 'T-2'),
+  notice('ntc_3', 700, 'takes'),
+  ...['ntc_1', 'ntc_2', 'ntc_3'].map(tellOf),
+]
+
 export function goodHistory(): Line[] {
   const payments = PAYMENTS.flatMap(linesOf)
   const stored = payments.filter(({ kind }) => kind === 'stored')
@@ -298,6 +316,7 @@ export function goodHistory(): Line[] {
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...payments,
     ...activity,
+    ...notices,
     { kind: 'jump', days: 200 },
     ...stored.map((line): Line => ({ ...line, kind: 'later' })),
     { kind: 'rest' },

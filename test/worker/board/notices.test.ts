@@ -183,6 +183,19 @@ describe('a notice', () => {
     expect(world.told()).toEqual(['blocked A'])
   })
 
+  it('does not wait for a clock that was ahead for a while', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => 'refuses'
+    world.now += 9 * HOUR
+    world.pass(10 * MINUTE)
+    expect(world.tries).toBeGreaterThan(3)
+    world.receives = () => 'ok'
+    world.now = T0 + 11 * MINUTE
+    world.publish([todo('B')])
+    world.pass(MINUTE)
+    expect(world.told()).toEqual(['blocked A'])
+  })
+
   it('costs a board without rules nothing', () => {
     const world = new World([], todo('A', { status: 'blocked' }))
     expect(world.nextDue()).toBeUndefined()

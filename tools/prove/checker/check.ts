@@ -4,22 +4,22 @@ import { checkActivity } from './activity.ts'
 import { checkBoard } from './board.ts'
 import { checkClaims } from './claims.ts'
 import { type Finding, finding, type History, type Kind, readHistory } from './history.ts'
+import { checkNotices } from './notices.ts'
 import { checkPayments } from './payments.ts'
 import { checkTrees } from './trees.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
 const TRIED = `connect message read files claim renewal release returned left mark row
   offered charge charge-call refund refund-call cancel seen webhook listener endpoint
-  booking stored movement event activity later`.split(/\s+/) as Kind[]
+  booking stored movement event activity notice told later`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
   const history = readHistory(text)
   const gaps = checkComplete(history)
   if (gaps.length > 0) return gaps
-  const found = [checkBoard, checkPayments, checkClaims, checkTrees, checkActivity].flatMap((it) =>
-    it(history),
-  )
+  const checks = [checkBoard, checkPayments, checkClaims, checkTrees, checkActivity, checkNotices]
+  const found = checks.flatMap((check) => check(history))
   return found.sort((a, b) => a.line - b.line)
 }
 

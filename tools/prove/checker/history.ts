@@ -118,6 +118,19 @@ interface Kinds {
   /** A listener does not get the id of an event. */
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
+  /**
+   * A notice of the board came, and what the receiver did with it. `timestamp`: when it was decided,
+   * by the edge.
+   */
+  notice: {
+    id: string
+    timestamp: string
+    causes: { on: string; task?: string; since: string }[]
+    how: 'takes' | 'refuses' | 'hangs' | 'loses'
+    forged?: string
+  }
+  /** At rest: a delivery of a notice, as the API has it. */
+  told: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } }
   /** From here on it is asked for what follows. `since`: nothing has happened since then. */
   'at-rest': { since?: string }
   // At rest: what the disk holds, all payments of the gateways, and all that the API has.
@@ -141,7 +154,7 @@ export type Kind = keyof Kinds
 type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
 export type Line<K extends Kind = Kind> = Lines[K]
 
-/** Which promise was broken (a to k), and the line that shows it. */
+/** Which promise was broken (a to l), and the line that shows it. */
 export const finding = (check: string, line: number, what: string) => ({ check, line, what })
 export type Finding = ReturnType<typeof finding>
 

@@ -67,6 +67,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     const onEvent = payments.onEvent.bind(payments)
     const keepers = new KeepersLoad(board, claimer, recorder, random.fork())
     const trees = new TreesLoad(system, board, claimer, recorder, random.fork())
+    system.people.record(recorder, random.fork())
     const seen = observe(system, recorder, { random: random.fork(), onEvent })
     const clients = Object.entries(CLIENTS).map(
       ([name, options]) => new BoardClient(name, system, recorder, options),
@@ -96,6 +97,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     processes.end()
     payments.end()
     await Promise.all([loading, coming])
+    system.people.takeAll()
     await processes.rest()
     await payments.rest()
     await payments.lookAgain()

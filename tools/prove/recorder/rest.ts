@@ -162,6 +162,7 @@ export async function writeDown(
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
+  for (const delivery of await noticesRest(system)) recorder.write({ kind: 'told', delivery })
   for (const row of await activity(system)) recorder.write({ kind: 'activity', row })
   for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
@@ -224,6 +225,20 @@ async function activity({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
     rows.push(...page.activity)
     if (page.next === undefined) return rows.toReversed()
     before = `&before=${page.next}`
+  }
+}
+
+/** The deliveries, once none is pending, or it takes too long. */
+async function noticesRest({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
+  const until = performance.now() + MAX_REST_MS
+  for (;;) {
+    const url = `${edgeUrl}/api/notices?path=${encodeURIComponent(repo)}`
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.board}` } })
+    if (!answer.ok) throw new Error(`notices: ${answer.status} ${await answer.text()}`)
+    const { deliveries } = (await answer.json()) as { deliveries: Json[] }
+    const isOver = deliveries.every(({ state }) => state !== 'pending')
+    if (isOver || performance.now() > until) return deliveries
+    await sleep(POLL_MS)
   }
 }
 

@@ -20,6 +20,7 @@ import { Process } from '../../harness/process.ts'
 import { shopHome } from '../../harness/shop-home.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { sidecarProcess, simulatorProcess } from '../../start/processes.ts'
+import { NoticesReceiver } from './notices-receiver.ts'
 import { FaultyProxy } from './proxy.ts'
 import shop from './shop.config.ts'
 
@@ -32,6 +33,8 @@ const preloaded = ([run = 'run', ...args]: readonly string[]) => [
   `--preload=${fileURLToPath(MOVED_CLOCK)}`,
   ...args,
 ]
+/** What people are told; of `ready` and `silent` there is nothing in so short a run. */
+const RULES = ['stalled', 'review', 'blocked', 'offline', 'claim_taken']
 const REPO = 'prove/board'
 const WAIT_MS = 60_000
 /** Months later these are gone, too. */
@@ -77,6 +80,8 @@ export interface System {
   /** What the gateways sign with. */
   secrets: GatewaySecrets
   receiver: EventReceiver
+  /** Of notices of the board. */
+  people: NoticesReceiver
   close(): Promise<void>
 }
 
@@ -92,6 +97,9 @@ export async function startSystem(host: Host): Promise<System> {
   const eventsSecret = `whsec_${randomBytes(32).toString('base64')}`
   const receiver = new EventReceiver(eventsSecret)
   await receiver.listen()
+  const noticeSecret = `whsec_${randomBytes(32).toString('base64')}`
+  const people = new NoticesReceiver(noticeSecret)
+  await people.listen()
   const secret = randomBytes(32).toString('base64url')
   const secrets = gatewaySecrets(secret)
   const tokens = await mintTokens(secret, [REPO], Date.now())
@@ -118,11 +126,20 @@ export async function startSystem(host: Host): Promise<System> {
   await git(store, env, 'init', '-q', '-b', 'main')
   await git(store, env, 'commit', '-q', '--allow-empty', '-m', 'begin')
 
+  const rules = join(dir, 'rules')
+  await mkdir(rules)
+  const notices = RULES.map((on) => ({ on, minutes: 0, to: { webhook: people.url } }))
+  await writeFile(
+    join(rules, 'signalbox.config.mjs'),
+    `export default ${JSON.stringify({ notices })}`,
+  )
+
   const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
   const given = {
     PAYMENT_EVENTS_URL: receiver.url,
     PAYMENT_EVENTS_SECRET: eventsSecret,
     PAYMENT_EVENT_KEYS_DAYS: String(KEYS_DAYS),
+    NOTICE_SECRET: noticeSecret,
   }
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
@@ -159,8 +176,8 @@ export async function startSystem(host: Host): Promise<System> {
     ),
     edge: await edge('edge', edgePort),
     secondEdge: await edge('secondEdge', secondEdgePort),
-    sidecar: new Process(
-      sidecarProcess({
+    sidecar: new Process({
+      ...sidecarProcess({
         storeDir: store,
         cacheDir,
         edge: proxies.sidecar.url,
@@ -172,7 +189,9 @@ export async function startSystem(host: Host): Promise<System> {
           isBoardThere ||= event === 'sidecar.ready'
         },
       }),
-    ),
+      // Its configuration is that of this folder.
+      cwd: rules,
+    }),
   }
   await processes.simulator.start()
   await processes.edge.start()
@@ -203,11 +222,13 @@ export async function startSystem(host: Host): Promise<System> {
     simulator: new SimulatorControl(simulator),
     secrets,
     receiver,
+    people,
     async close() {
       const { sidecar, edge, secondEdge, simulator } = processes
       for (const each of [sidecar, edge, secondEdge, simulator]) await each.stop()
       await database.close()
       receiver.close()
+      people.close()
       for (const proxy of Object.values(proxies)) await proxy.close()
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
     },

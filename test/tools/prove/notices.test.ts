@@ -1,0 +1,47 @@
+// Spoiled histories of notices, each in one way: the checker finds it.
+
+import { describe, expect, it } from 'vitest'
+import { goodHistory, type Line } from './good-history.ts'
+import { findings, indexOf, isOf } from './spoil.ts'
+
+const isNotice = (id: string) => (line: Line) => isOf('notice')(line) && line.id === id
+const spoiled = (isIt: (line: Line) => boolean, change: object, which?: 'last') => {
+  const lines = goodHistory()
+  const at = indexOf(lines, isIt, which)
+  lines[at] = { ...(lines[at] as Line), ...change }
+  return { found: findings(lines), line: at + 1 }
+}
+
+describe('(l) notices', () => {
+  it('have no finding where one came twice with its id, or again after ten minutes', () => {
+    expect(findings(goodHistory())).toEqual([])
+  })
+
+  it('tell a cause under a second id before ten minutes are over', () => {
+    const { found, line } = spoiled(isNotice('ntc_3'), { timestamp: '2025-10-09T08:55:00.000Z' })
+    expect(found).toEqual([{ check: 'l', line }])
+  })
+
+  it('come with another text under the same id', () => {
+    const { found, line } = spoiled(isNotice('ntc_1'), { causes: [] }, 'last')
+    expect(found).toEqual([{ check: 'l', line }])
+  })
+
+  it('are not signed', () => {
+    const { found, line } = spoiled(isNotice('ntc_2'), { forged: 'No matching signature' })
+    expect(found).toEqual([{ check: 'l', line }])
+  })
+
+  it('are told as delivered, and never came', () => {
+    const lines = goodHistory()
+    lines.splice(indexOf(lines, isNotice('ntc_2')), 1)
+    const isIt = (line: Line) =>
+      isOf('told')(line) && (line.delivery as { id: string }).id === 'ntc_2'
+    expect(findings(lines)).toEqual([{ check: 'l', line: indexOf(lines, isIt) + 1 }])
+  })
+
+  it('are left in the end', () => {
+    const { found, line } = spoiled(isOf('told'), { delivery: { id: 'ntc_1', state: 'pending' } })
+    expect(found).toEqual([{ check: 'l', line }])
+  })
+})

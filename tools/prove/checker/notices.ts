@@ -1,0 +1,53 @@
+// What notices promise: (l) each cause is stored once and arrives with one id, whatever is killed,
+// and what is told as delivered has arrived.
+
+import { type Finding, finding, type History, type Line } from './history.ts'
+
+/** What ends and is back within this time is the same cause. */
+const FLAPPING_MS = 600_000
+/** Faults that set a clock by hours. */
+const JUMPS = ['move-clock', 'ahead-clock']
+
+export function checkNotices({ of }: History): Finding[] {
+  const notices = of('notice')
+  const told = of('told')
+  const isJumped = of('fault').some(({ name }) => JUMPS.includes(name))
+  const tries = [...Map.groupBy(notices, ({ id }) => id).values()]
+  const firsts = tries.flatMap(([first]) => first ?? [])
+  const forged = notices.filter((it) => it.forged !== undefined)
+  const changed = tries.flatMap(([first, ...again]) =>
+    again.filter((it) => first && textOf(it) !== textOf(first)),
+  )
+  const lost = told.filter(({ delivery }) => !notices.some(({ id }) => id === delivery.id))
+  const left = told.filter(({ delivery: { state } }) => state !== 'delivered')
+  return [
+    ...forged.map(({ line }) => finding('l', line, 'a notice is not signed by the edge')),
+    ...changed.map(({ line, id }) => finding('l', line, `${id} came with another text before`)),
+    ...(isJumped ? [] : repeated(firsts)),
+    ...lost.map(({ line, delivery }) => finding('l', line, `${delivery.id} never arrived`)),
+    ...left.map(({ line, delivery }) => finding('l', line, `${delivery.id} is ${delivery.state}`)),
+  ]
+}
+
+const textOf = ({ timestamp, causes }: Line<'notice'>): string =>
+  JSON.stringify([timestamp, causes])
+
+/** A cause under a second id so soon after the first that it cannot have been away long enough. */
+function repeated(firsts: Line<'notice'>[]): Finding[] {
+  const all = firsts.flatMap(({ line, timestamp, causes }) =>
+    causes.map(({ on, task, since }) => {
+      // Each claim that was taken away is one of its own.
+      const which = on === 'claim_taken' ? `${on} ${task} ${since}` : `${on} ${task}`
+      return { line, at: Date.parse(timestamp), which }
+    }),
+  )
+  return [...Map.groupBy(all, ({ which }) => which)].flatMap(([which, own]) =>
+    own
+      .toSorted((one, other) => one.at - other.at)
+      .flatMap(({ line, at }, n, sorted) => {
+        const before = sorted[n - 1]
+        const isSoon = before && at - before.at < FLAPPING_MS
+        return isSoon ? [finding('l', line, `${which} was told under two ids`)] : []
+      }),
+  )
+}
