@@ -73,6 +73,31 @@ describe('the socket of a sidecar', () => {
     expect(await rootOf(repo, repo.run)).toMatchObject({ socket: true })
   })
 
+  it('is sent that commands of notices are due, if it is that of the sidecar that leads', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const waiting = await attach(repo, repo.run)
+    await rootOf(repo, null)
+    const run = repo.run + 1
+    const leading = await attach(repo, run)
+    await repo.sync({
+      step: 'root',
+      run,
+      root: sums([task]).root,
+      store: { state: 'present', layout: 'cairn', version: '1' },
+      notices: [{ on: 'review', to: { command: '0123456789abcdef' } }],
+    })
+    const lead = await token({ scope: 'board:lead', repos: [repo.path] })
+    const tested = await repo.request('/notices/test', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${lead}` },
+      body: JSON.stringify({ on: 'review' }),
+    })
+    expect(tested.status).toBe(200)
+    await expect.poll(() => leading.received).toEqual(['notices'])
+    expect(waiting.received).toEqual([])
+    for (const { socket } of [waiting, leading]) socket.close(1000)
+  })
+
   it('is answered by the runtime, and a ping shows as seen and current', async () => {
     const repo = await publishedRepo(edge, [task])
     const before = await statusOf(repo)

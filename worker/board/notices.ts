@@ -1,6 +1,7 @@
 // Tells people of a board: decides when something changed, or has lasted, and has a row for each
 // delivery. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
+import type { Log } from '../shared/log.ts'
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
 import { MAX_RETRY_MS, nextAttemptAt, type Sent } from '../shared/outgoing.ts'
 import type { RepositoryState } from './board-rows.ts'
@@ -67,6 +68,7 @@ export class Notices {
   readonly #claims: ClaimStore
   readonly #presence: Presence
   readonly #silentAfterMs: number
+  readonly #log: Log
 
   constructor(
     store: NoticeStore,
@@ -74,7 +76,9 @@ export class Notices {
     claims: ClaimStore,
     presence: Presence,
     silentAfterMs: number,
+    log: Log,
   ) {
+    this.#log = log
     this.#store = store
     this.#board = board
     this.#claims = claims
@@ -285,6 +289,8 @@ export class Notices {
   }
 
   #fail(row: DeliveryRow, error: string, now: number): void {
+    const { id, to, host, attempts } = row
+    this.#log('warn', 'notice.failed', { id, to, host, attempts, error })
     this.#store.put({ ...row, state: 'failed', ended_at: now, error })
   }
 

@@ -61,7 +61,7 @@ export function openRepository(
   const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
   const settling = new ClaimSettling(store, claimStore, writes)
   const noticeStore = sqliteNoticeStore(sql)
-  const notices = new Notices(noticeStore, store, claimStore, presence, silentAfterMs)
+  const notices = new Notices(noticeStore, store, claimStore, presence, silentAfterMs, log)
   return {
     repository: new Repository(store, settling, presence, activity, notices),
     claims: new Claims(store, claimStore, writes, presence),

@@ -126,6 +126,7 @@ export class RepositoryObject extends DurableObject {
   settings(change: SettingsChange): BoardSettings | undefined {
     const set = this.#find()?.settings.set(change, Date.now())
     this.#send(set?.frames ?? [])
+    this.ctx.waitUntil(this.#arm())
     return set?.ok ? set.settings : undefined
   }
 

@@ -220,8 +220,10 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         renew: async (renewal) => claimed(path, (it) => it.renew(renewal, host.now())),
         release: async (release) => claimed(path, (it) => it.release(release, host.now())),
         async settings(change) {
-          const set = find(path)?.settings.set(change, host.now())
+          const known = find(path)
+          const set = known?.settings.set(change, host.now())
           broadcast(path, set?.frames ?? [])
+          if (known) arm(path, known)
           return set?.ok ? set.settings : undefined
         },
         notices: async () => find(path)?.notices.shown(),

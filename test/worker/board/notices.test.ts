@@ -36,7 +36,8 @@ const todo = (id: string, fields: Partial<Task> = {}) =>
 /** A repository with its host's one alarm, and a receiver. */
 class World {
   readonly #sql = openSql(':memory:')
-  #open: OpenRepository = openRepository(this.#sql)
+  readonly logged: string[] = []
+  #open = this.#opened()
   #epoch = ''
   #batch = 0
   now = T0
@@ -83,7 +84,15 @@ class World {
 
   /** All that its memory held is gone. */
   kill(): void {
-    this.#open = openRepository(this.#sql)
+    this.#open = this.#opened()
+  }
+
+  #opened(): OpenRepository {
+    return openRepository(
+      this.#sql,
+      () => [],
+      (level, event) => this.logged.push(`${level} ${event}`),
+    )
   }
 
   nextDue = () => this.#open.nextDue()
@@ -158,6 +167,7 @@ describe('a notice', () => {
     const lasted = Date.parse(delivery?.endedAt ?? '') - T0
     expect([lasted > 22 * HOUR, lasted < 26 * HOUR]).toEqual([true, true])
     expect(world.nextDue()).toBeUndefined()
+    expect(world.logged.filter((line) => line.startsWith('warn'))).toEqual(['warn notice.failed'])
   })
 
   it('is none for a cause that ended before it had lasted', () => {

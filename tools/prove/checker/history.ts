@@ -119,8 +119,8 @@ interface Kinds {
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
   /**
-   * A notice of the board came, and what the receiver did with it. `timestamp`: when it was decided,
-   * by the edge.
+   * A notice of the board came, and what the receiver did with it. `timestamp`: when it was
+   * decided, by the edge.
    */
   notice: {
     id: string
