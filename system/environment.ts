@@ -46,8 +46,7 @@ export const workerVariables = (env: Environment, prefixes: readonly string[] = 
   const all = [...DRIVER_PREFIXES, ...prefixes]
   return pick(
     env,
-    (name) =>
-      VARIABLES[name]?.isPassedOn === true || all.some((prefix) => name.startsWith(prefix)),
+    (name) => VARIABLES[name]?.isPassedOn === true || all.some((prefix) => name.startsWith(prefix)),
   )
 }
 

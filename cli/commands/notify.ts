@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
 import { NOTICE_CAUSES } from '../../worker/shared/notice-rules.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import { runningBoard, told } from '../claim/own-claim.ts'
+import { printAnswer, runningBoard } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -49,7 +49,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { path = '', ...edge } = target.edge
   const query = `?path=${encodeURIComponent(path)}`
   const notices = () => askEdge<Notices>(edge, `/notices${query}`)
-  return await told(context.io, target, async () => {
+  return await printAnswer(context.io, target, async () => {
     const { json } = input.options
     if (rule === undefined) {
       const all = await notices()
@@ -94,5 +94,5 @@ function deliveryLine(delivery: NoticeDelivery): string {
   const why = state === 'delivered' || error === undefined ? '' : `: ${error}`
   const tries = attempts > 1 ? ` after ${attempts} tries` : ''
   const words = `${state}${tries} → ${receiverOf(delivery)}${why}`
-  return printable(`${at} ${test ? 'test of ' : ''}${what}: ${words}`) + '\n'
+  return `${printable(`${at} ${test ? 'test of ' : ''}${what}: ${words}`)}\n`
 }
