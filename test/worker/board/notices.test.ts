@@ -75,7 +75,7 @@ class World {
 
   claim(task: string, actor: string, ttlMs: number): void {
     const claimed = this.#open.claims.claim(
-      { hash: freshHash(), actor, task, ttlMs, max: 1 },
+      { hash: freshHash(), actor, task, ttlMs, max: 1, force: false },
       this.now,
     )
     expect(claimed.ok).toBe(true)
