@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { readInstallation } from '../worker/payments/ledger/libsql/installation-libsql.ts'
+import { readInstallation } from '../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

@@ -11,7 +11,7 @@ import {
   Installation,
   otherThan,
   readInstallation,
-} from '../worker/payments/ledger/libsql/installation-libsql.ts'
+} from '../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { statement } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { textIn } from '../worker/shared/plain-file-node.ts'
 import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'

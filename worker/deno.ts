@@ -4,6 +4,7 @@ import { getCACertificates } from 'node:tls'
 import file from '../signalbox.config.ts'
 import { readConfig, readHostConfig } from './config.ts'
 import { openProcessEdge } from './edge-process.ts'
+import { createFetchOnce } from './fetch-once-deno.ts'
 import {
   CHECKED_EVERY_MS,
   hasSpaceIn,
@@ -14,10 +15,9 @@ import {
   withHealthz,
 } from './healthz-process.ts'
 import { gatewayPrefixes } from './payments/config/payments-config.ts'
-import { createFetchOnce } from './payments/gateways/fetch-once-deno.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
-import { Installation } from './payments/ledger/libsql/installation-libsql.ts'
-import { staleWebhooks } from './payments/stale-webhooks.ts'
+import { Installation } from './payments/ledger/libsql/ledger-row-libsql.ts'
+import { staleWebhooks } from './payments/metrics.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'

@@ -11,8 +11,8 @@ import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import {
   type Installation,
   readInstallation,
-} from './payments/ledger/libsql/installation-libsql.ts'
-import { readPause } from './payments/ledger/libsql/pause-libsql.ts'
+  readPause,
+} from './payments/ledger/libsql/ledger-row-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

@@ -17,8 +17,8 @@ import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.
 import {
   otherThan,
   readInstallation,
-} from '../../worker/payments/ledger/libsql/installation-libsql.ts'
-import { readPause } from '../../worker/payments/ledger/libsql/pause-libsql.ts'
+  readPause,
+} from '../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import {
   mismatchOf,
   readEngine,

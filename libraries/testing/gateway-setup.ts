@@ -3,7 +3,6 @@
 
 import type { Notify } from '../../worker/payments/domain/outbox.ts'
 import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
-import type { BreakerState } from '../../worker/payments/gateways/breaker.ts'
 import {
   CALL_TIMEOUT_MS,
   type ClientDeps,
@@ -12,8 +11,11 @@ import {
   openCall,
 } from '../../worker/payments/gateways/client.ts'
 import type { AnyGateway, GatewayCall } from '../../worker/payments/gateways/gateway.ts'
-import type { GatewayGuard } from '../../worker/payments/gateways/guard.ts'
-import { createGuard } from '../../worker/payments/gateways/guard.ts'
+import {
+  type BreakerState,
+  createGuard,
+  type GatewayGuard,
+} from '../../worker/payments/gateways/guard.ts'
 import { end, FakeClock } from './fake-clock.ts'
 
 export type Answer = (request: Request) => Response | Promise<Response>

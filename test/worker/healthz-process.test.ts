@@ -15,9 +15,9 @@ import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/ledge
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   Installation,
+  pauseAs,
   readInstallation,
-} from '../../worker/payments/ledger/libsql/installation-libsql.ts'
-import { pauseAs } from '../../worker/payments/ledger/libsql/pause-libsql.ts'
+} from '../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { metricsText } from '../../worker/shared/metrics-node.ts'

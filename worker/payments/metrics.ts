@@ -1,10 +1,12 @@
-// What is counted about payments, by the names of log events: no part knows that it is counted.
+// What is counted about payments, and what /healthz warns of, by the names of log events: no part
+// knows that it is counted.
 
+import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { CountedEvents } from './counted.ts'
 import { ALERT_KINDS, CALL_KINDS, OUTCOMES, type Outcome } from './domain/status.ts'
-import type { Verdict } from './gateways/breaker.ts'
+import type { Verdict } from './gateways/guard.ts'
 import type { WebhookAnswer } from './webhooks/receive.ts'
 
 /**
@@ -142,3 +144,42 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
 
 /** A value that is no label is not counted. */
 type Counters = { [Name in keyof CountedEvents]: (fields: CountedEvents[Name]) => void }
+
+/** One may be a gateway's retry of an old event. */
+const IN_A_ROW = 3
+/** A gateway that repeats an event does so within this. */
+const WITHIN_MS = 3_600_000
+/** What was read, and was not too old. */
+const FRESH: readonly string[] = ['ok', 'duplicate', 'unavailable']
+
+const ANSWERED = 'payments.webhook.answered' satisfies keyof CountedEvents
+
+/**
+ * Whether every webhook is refused as stale: then the clock of this machine is wrong. It is no
+ * failure of the service: who can send a webhook again that is old could take the shop out of its
+ * proxy.
+ */
+export function staleWebhooks(clock: Pick<Clock, 'elapsed'>, log: Log) {
+  let inARow = 0
+  let lastAt = Number.NEGATIVE_INFINITY
+  function answered({ outcome }: CountedEvents[typeof ANSWERED]): void {
+    if (FRESH.includes(outcome)) inARow = 0
+    if (outcome !== 'stale') return
+    inARow++
+    lastAt = clock.elapsed()
+  }
+  const watching: Log = (level, event, fields) => {
+    if (event === ANSWERED) answered(fields as CountedEvents[typeof ANSWERED])
+    log(level, event, fields)
+  }
+  return {
+    /** Passes every event on. */
+    log: watching,
+    /** Sentences for /healthz. */
+    warnings(): string[] {
+      const isNow = inARow >= IN_A_ROW && clock.elapsed() - lastAt < WITHIN_MS
+      if (!isNow) return []
+      return [`The last ${inARow} webhooks were refused as stale: is this machine’s clock right?`]
+    },
+  }
+}

@@ -17,7 +17,7 @@ import { readSettlement } from '../../../libraries/settlement/read-settlement.ts
 import { ENCODINGS } from '../../../libraries/settlement/table.ts'
 import { TAUGHT } from '../../../libraries/settlement/words.ts'
 import { messageOf } from '../../../sidecar/log.ts'
-import { isZone } from '../../../worker/payments/domain/day.ts'
+import { isZone } from '../../../worker/payments/domain/time.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../../context.ts'

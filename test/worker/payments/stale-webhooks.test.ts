@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { withHealthz } from '../../../worker/healthz-process.ts'
-import { staleWebhooks } from '../../../worker/payments/stale-webhooks.ts'
+import { staleWebhooks } from '../../../worker/payments/metrics.ts'
 
 const WARNING = 'The last 3 webhooks were refused as stale: is this machine’s clock right?'
 

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
-import { libsqlEndedSessions } from '../../../worker/payments/ended-sessions-libsql.ts'
+import { libsqlEndedSessions } from '../../../worker/ended-sessions-libsql.ts'
 import { sqliteEndedSessions } from '../../../worker/session/ended-sessions-sqlite.ts'
 import { cachedEndedSessions } from '../../../worker/shared/ended-sessions.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'

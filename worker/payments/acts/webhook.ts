@@ -3,12 +3,12 @@
 import {
   type Applied,
   applyEvent,
+  type Delivered,
   missedPayment,
   paidEventId,
   rejectEvent,
 } from '../domain/apply-event.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
-import type { Delivered } from '../domain/event-alerts.ts'
 import { currencyOf, type PaymentIds, paymentIdsIn, wellFormed } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'

@@ -4,19 +4,13 @@
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
 import { endedCheckAt, nextCheckAt } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
-import {
-  alertsOf,
-  type Delivered,
-  eventAlert,
-  expectedOf,
-  isMismatch,
-  isRemark,
-  isTold,
-} from './event-alerts.ts'
+import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import { closingError } from './open-charge.ts'
 import {
+  type Alert,
   acknowledgeAlert,
+  alertAbout,
   type Decision,
   hasEarlyRefund,
   idMismatch,
@@ -44,6 +38,7 @@ import {
 import type { RefundSet } from './reported.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { AlertDetail, Paid } from './types.ts'
 
 export interface Applied extends Decision {
   /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */
@@ -351,4 +346,94 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
+}
+
+/** What only this delivery of an event has. */
+export interface Delivered {
+  now: number
+  /** The refund that failed, by our id or the gateway's. */
+  refundId?: string | undefined
+  /** It is the gateway's answer to a check. */
+  isAnswer?: boolean
+}
+
+/** It reports no status. */
+const isRemark = ({ alert, disputes }: Reported): boolean => alert !== null && disputes === null
+
+/** The same event came before; its row may be gone since. */
+const isTold = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
+  alerts.some(
+    ({ kind, detail }) =>
+      kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,
+  )
+
+/** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
+const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')
+
+/** One event may raise two: a late payment, and a wrong amount. */
+function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
+  const { id } = before.transaction
+  // Also of an event without an alert: one whose error is not JSON must not be applied.
+  const about = eventAlert('late_payment', before, event, delivered)
+  const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
+  // The webhook and a check report the same amount: one cause is one alert.
+  const amount = [id, event.to_status, event.amount, event.currency].join(' ')
+  return [
+    ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
+    ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),
+  ]
+}
+
+function eventAlert(
+  kind: Alert['kind'],
+  payment: Payment,
+  event: WebhookEventRow,
+  { now, refundId }: Delivered,
+): Alert {
+  const expected = expectedOf(payment, event)
+  const { amount, currency } = event
+  const detail: AlertDetail = {
+    eventId: event.event_id,
+    currency,
+    // Which refund has failed is not known, nor is its amount: the payment's would be another one.
+    ...(event.alert !== 'refund_failed' && {
+      amount,
+      expectedAmount: expected.amount,
+      expectedCurrency: expected.currency,
+    }),
+    ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
+    ...(refundId !== undefined && { refundId }),
+    ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
+  }
+  return alertAbout(payment.transaction, kind, now, detail, event.id)
+}
+
+type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert' | 'disputes'>
+
+/**
+ * The amount that an event should have: what was requested; once it was paid, what was paid, or the
+ * most that can be refunded of it.
+ */
+function expectedOf(payment: Payment, event: Reported): Paid {
+  const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
+  if (isUnpaid(status)) return { amount, currency }
+  const paidCurrency = paid_currency ?? currency
+  if (!isRefund(event.to_status)) return { amount: paid_amount ?? amount, currency: paidCurrency }
+  const paid = paidAmount(payment.transaction)
+  const isWhole = event.to_status === 'Refunded' || event.amount > paid
+  return { amount: isWhole ? paid : event.amount, currency: paidCurrency }
+}
+
+/**
+ * Paid with another amount or currency than was requested; or, once it was paid, reported again or
+ * as refunded with another one than was paid. A refund that comes before its payment is compared
+ * with nothing.
+ */
+function isMismatch(payment: Payment, event: Reported): boolean {
+  if (isRemark(event)) return false
+  const { to_status: to } = event
+  const isCompared = to === 'Paid' || (isRefund(to) && !isUnpaid(payment.transaction.status))
+  if (!isCompared) return false
+  const { amount, currency } = expectedOf(payment, event)
+  return event.amount !== amount || event.currency !== currency
 }

@@ -7,11 +7,10 @@ import { GatewayUnavailableException, TooManyCallbacks } from '../domain/excepti
 import type { Notify } from '../domain/outbox.ts'
 import type { CallKind } from '../domain/status.ts'
 import type { TokenAnswer } from './access-token.ts'
-import type { Verdict } from './breaker.ts'
-import { callbackLimit, type Purpose } from './callback-limit.ts'
+import { callbackLimit, type Purpose } from './callbacks.ts'
 import { type Exchanged, type ExchangeFailure, exchange, withRetries } from './exchange.ts'
 import type { CountedReply, Gateway, GatewayCall, GatewayRequest } from './gateway.ts'
-import type { Admission, GatewayGuard } from './guard.ts'
+import type { Admission, GatewayGuard, Verdict } from './guard.ts'
 
 export interface ClientDeps {
   guard: GatewayGuard

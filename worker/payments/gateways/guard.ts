@@ -1,23 +1,18 @@
 // The guard: all Workers must agree whether a gateway may be called, and with which token. So there
 // is one beside each ledger: on Cloudflare in the ledger's object, elsewhere in the process itself.
+// Its circuit breaker is pure: after five failed calls the circuit is open for 30 seconds, then one
+// call, the probe, tests the gateway.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
-import type { Breakers } from '../domain/types.ts'
+import { hasCome } from '../domain/time.ts'
+import type { BreakerHealth, Breakers, GatewayHealth } from '../domain/types.ts'
 import { createAccessTokens, type TokenAnswer } from './access-token.ts'
-import {
-  admit,
-  type BreakerState,
-  CLOSED,
-  health,
-  OPEN_MS,
-  report,
-  type Verdict,
-} from './breaker.ts'
-import { callbackLimit, type Purpose } from './callback-limit.ts'
-import type { AnyGateway } from './gateway.ts'
+import { callbackLimit, type Purpose } from './callbacks.ts'
+import { type AnyGateway, isClosable, supportsRefund, supportsStatusCheck } from './gateway.ts'
+import type { Account } from './registry.ts'
 
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
@@ -124,3 +119,125 @@ const isSame = (one: BreakerState, other: BreakerState): boolean =>
   one.failures === other.failures &&
   one.openUntil === other.openUntil &&
   one.probeUntil === other.probeUntil
+
+/**
+ * The result of a call, after its retries. `neutral`: it says nothing about the gateway's health.
+ */
+export type Verdict = 'success' | 'failure' | 'neutral'
+
+/** Times in ms since 1970. */
+export interface BreakerState {
+  /** Failed calls in a row; a success sets it to 0. */
+  failures: number
+  /** What failed last, for people; without secrets. */
+  lastFailure?: string
+  /** Set while the circuit is open: no call is made before this time. */
+  openUntil?: number
+  /** Set while a probe runs: no other call is made before this time. */
+  probeUntil?: number
+}
+
+/** @forTests The state of a gateway that nothing has happened to. */
+export const CLOSED: BreakerState = { failures: 0 }
+
+const MAX_FAILURES = 5
+/** @forTests The test's clock moves by it. */
+export const OPEN_MS = 30_000
+/**
+ * Longer than any call takes. A probe whose Worker died never reports; then another may run.
+ * @forTests The test's clock moves by it.
+ */
+export const PROBE_TIMEOUT_MS = 120_000
+
+export type BreakerDecision =
+  | { ok: true; state: BreakerState }
+  | { ok: false; retryAfterMs: number }
+
+/**
+ * Decides whether a call may be made. If so, the caller stores `state`.
+ * @forTests Each way of a circuit, without a store.
+ */
+export function admit(state: BreakerState, now: number): BreakerDecision {
+  if (state.openUntil === undefined) return { ok: true, state }
+  const waitMs = Math.max(
+    leftMs(state.openUntil, now, OPEN_MS),
+    leftMs(state.probeUntil ?? 0, now, PROBE_TIMEOUT_MS),
+  )
+  if (waitMs <= 0) return { ok: true, state: { ...state, probeUntil: now + PROBE_TIMEOUT_MS } }
+  // A probe is nearly always done long before its timeout.
+  return { ok: false, retryAfterMs: Math.min(waitMs, OPEN_MS) }
+}
+
+const leftMs = (until: number, now: number, longestMs: number): number =>
+  hasCome(until, now, longestMs) ? 0 : until - now
+
+/**
+ * An admitted call has ended. `opened`: its failure opened the circuit. A failed probe keeps the
+ * circuit open and does not count as a new opening.
+ * @forTests As `admit`.
+ */
+export function report(
+  state: BreakerState,
+  verdict: Verdict,
+  now: number,
+  failure?: string,
+): { state: BreakerState; opened: boolean } {
+  if (verdict === 'success') return { state: CLOSED, opened: false }
+  const { probeUntil: probe, ...rest } = state
+  // A neutral result says nothing about the gateway: the next call is the probe.
+  if (verdict === 'neutral') return { state: rest, opened: false }
+  const failed = {
+    failures: state.failures + 1,
+    ...(failure !== undefined && { lastFailure: failure }),
+  }
+  const openUntil = now + OPEN_MS
+  if (state.openUntil === undefined) {
+    if (failed.failures < MAX_FAILURES) return { state: failed, opened: false }
+    return { state: { ...failed, openUntil }, opened: true }
+  }
+  // A call that began before the circuit opened adds nothing new and does not extend `openUntil`.
+  if (probe === undefined) return { state, opened: false }
+  return { state: { ...failed, openUntil }, opened: false }
+}
+
+/**
+ * For the API and the console. `probing` also when the probe is still to come.
+ * @forTests As `admit`.
+ */
+export function health(state: BreakerState, now: number): BreakerHealth {
+  const { failures, lastFailure, openUntil } = state
+  const failed = { failures, ...(lastFailure !== undefined && { lastFailure }) }
+  if (openUntil === undefined) return { state: 'closed', ...failed }
+  if (hasCome(openUntil, now, OPEN_MS)) return { state: 'probing', ...failed }
+  return { state: 'open', ...failed, openUntil: new Date(openUntil).toISOString() }
+}
+
+export interface HealthDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  accounts: ReadonlyMap<string, Account>
+  guard: Pick<GatewayGuard, 'health'>
+}
+
+/** In the order of the configuration. */
+export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> {
+  const { gateways, accounts, guard } = deps
+  const breakers = await guard.health([...gateways.keys()])
+  return [...gateways].flatMap(([key, gateway]) => {
+    const account = accounts.get(key)
+    const breaker = breakers[key]
+    return account && breaker ? { key, ...account, breaker, ...capabilitiesOf(gateway) } : []
+  })
+}
+
+const capabilitiesOf = (gateway: AnyGateway) => ({
+  ...refundsOf(gateway),
+  supportsStatusCheck: supportsStatusCheck(gateway),
+  findsLostForS: Math.floor(gateway.chargeRepeatableForMs / 1_000),
+  supportsCancel: isClosable(gateway),
+  ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
+})
+
+function refundsOf(gateway: AnyGateway): Pick<GatewayHealth, 'supportsRefund' | 'refunds'> {
+  const canRefund = supportsRefund(gateway) && gateway.refundProblem?.() === undefined
+  return canRefund ? { supportsRefund: true, refunds: gateway.refunds } : { supportsRefund: false }
+}

@@ -14,7 +14,7 @@ import type {
 } from '../domain/types.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
-import { pauseIn, READ_PAUSE } from '../ledger/libsql/pause-libsql.ts'
+import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'

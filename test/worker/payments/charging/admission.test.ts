@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { end, settle } from '../../../../libraries/testing/fake-clock.ts'
-import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
+import type { Verdict } from '../../../../worker/payments/gateways/guard.ts'
 import { request } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 

@@ -1,8 +1,7 @@
 // What the refunds in a gateway's event do: a list of them, their sum, or that one has failed.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
-import type { Delivered } from '../../../../worker/payments/domain/event-alerts.ts'
+import { applyEvent, type Delivered } from '../../../../worker/payments/domain/apply-event.ts'
 import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type {
   RefundRow,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import {
   admit,
   type BreakerState,
@@ -8,7 +7,8 @@ import {
   OPEN_MS,
   PROBE_TIMEOUT_MS,
   report,
-} from '../../../../worker/payments/gateways/breaker.ts'
+  type Verdict,
+} from '../../../../worker/payments/gateways/guard.ts'
 
 /** Reports the results of admitted calls, one after the other. */
 const play = (state: BreakerState, now: number, ...verdicts: Verdict[]) =>

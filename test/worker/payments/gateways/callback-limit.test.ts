@@ -4,7 +4,7 @@ import {
   callbackLimit,
   type Purpose,
   take,
-} from '../../../../worker/payments/gateways/callback-limit.ts'
+} from '../../../../worker/payments/gateways/callbacks.ts'
 
 const NOW = 1_700_000_000_000
 

@@ -7,11 +7,10 @@ import {
   page,
 } from '../../../../libraries/testing/gateway-setup.ts'
 import { TooManyCallbacks } from '../../../../worker/payments/domain/exceptions.ts'
-import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
-import type { Purpose } from '../../../../worker/payments/gateways/callback-limit.ts'
+import type { Purpose } from '../../../../worker/payments/gateways/callbacks.ts'
 import { createClient } from '../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
-import type { Admission } from '../../../../worker/payments/gateways/guard.ts'
+import type { Admission, Verdict } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 

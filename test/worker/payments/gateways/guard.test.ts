@@ -7,8 +7,7 @@ import {
   page,
   silence,
 } from '../../../../libraries/testing/gateway-setup.ts'
-import type { BreakerState } from '../../../../worker/payments/gateways/breaker.ts'
-import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
+import { type BreakerState, createGuard } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import { keptLog } from '../../../support/payments.ts'

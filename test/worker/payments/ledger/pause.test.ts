@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { forgetPayers } from '../../../../worker/payments/ledger/libsql/forget-libsql.ts'
-import { readPause } from '../../../../worker/payments/ledger/libsql/pause-libsql.ts'
+import { readPause } from '../../../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { HOUR, T0 } from '../../../support/ledger-setup.ts'
 import { database, rivalledSetup, setupOver, useWriterSetup } from './writer-setup.ts'

@@ -8,7 +8,7 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
-import { callbackAddress } from '../callback-address.ts'
+import { callbackAddress } from '../callbacks.ts'
 import type {
   ChargeAnswer,
   Driver,

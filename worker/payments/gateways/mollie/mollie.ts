@@ -11,7 +11,7 @@ import {
 } from '../../domain/exceptions.ts'
 import { present } from '../../domain/shown.ts'
 import type { Report } from '../../domain/types.ts'
-import { callbackAddress } from '../callback-address.ts'
+import { callbackAddress } from '../callbacks.ts'
 import {
   type ChargeAnswer,
   type Driver,

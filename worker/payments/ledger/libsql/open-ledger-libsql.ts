@@ -13,7 +13,7 @@ import { createDispatch, type Deliver, type WakeAt } from '../../outbox/dispatch
 import type { Ledger } from '../ledger.ts'
 import { openWriter } from '../writer.ts'
 import type { Database } from './database-libsql.ts'
-import type { Installation } from './installation-libsql.ts'
+import type { Installation } from './ledger-row-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
 
 export interface LedgerDeps {

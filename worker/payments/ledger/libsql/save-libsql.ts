@@ -12,7 +12,7 @@ import {
   type TransactionRow,
 } from '../../domain/rows.ts'
 import { fold, searchText } from '../../domain/search.ts'
-import { pauseAs } from './pause-libsql.ts'
+import { pauseAs } from './ledger-row-libsql.ts'
 import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
 /**

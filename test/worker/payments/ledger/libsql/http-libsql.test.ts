@@ -2,7 +2,7 @@
 // sent again.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { libsqlEndedSessions } from '../../../../../worker/payments/ended-sessions-libsql.ts'
+import { libsqlEndedSessions } from '../../../../../worker/ended-sessions-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,

@@ -5,7 +5,7 @@ import {
   comparing,
   Installation,
   readInstallation,
-} from '../../../../../worker/payments/ledger/libsql/installation-libsql.ts'
+} from '../../../../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { sqliteDatabase } from '../../../../support/sqlite-database.ts'

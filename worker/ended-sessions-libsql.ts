@@ -1,9 +1,9 @@
 // The list of ended sessions in the database of payments, so that all processes that share the
 // database share it. It is no part of the ledger, whose saves it neither reads nor changes.
 
-import type { EndedSessions } from '../shared/ended-sessions.ts'
-import type { Database } from './ledger/libsql/database-libsql.ts'
-import { statement } from './ledger/libsql/statement-libsql.ts'
+import type { Database } from './payments/ledger/libsql/database-libsql.ts'
+import { statement } from './payments/ledger/libsql/statement-libsql.ts'
+import type { EndedSessions } from './shared/ended-sessions.ts'
 
 const WRITE_WITHIN_MS = 10_000
 

@@ -1,6 +1,9 @@
-// Whether a database is the one that it is to be. An empty one, or that of another shop, must not
-// be taken for it: its orders could be paid again, and its webhooks would be parked.
+// The one row of payment_ledger, which each save compares. It says which shop's the database is:
+// an empty one, or another shop's, must not be taken for it, as its orders could be paid again and
+// its webhooks would be parked. And that payments are paused: no charge that was decided before a
+// pause is stored after it.
 
+import type { Pause } from '../../acts/working-set.ts'
 import { OtherDatabase } from '../ledger.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -85,4 +88,23 @@ export function comparing(
     comparedAt = now()
     installation.check(found)
   }
+}
+
+export const PAUSE = 'paused_at, paused_by'
+
+export const pauseIn = ({ paused_at: since, paused_by: by }: Row): Pause | undefined =>
+  since == null ? undefined : { since: Number(since), by: String(by) }
+
+export const pauseAs = (pause: Pause | undefined): Statement =>
+  statement('UPDATE payment_ledger SET paused_at = :since, paused_by = :by', {
+    since: pause?.since ?? null,
+    by: pause?.by ?? null,
+  })
+
+export const READ_PAUSE = statement(`SELECT ${PAUSE} FROM payment_ledger`)
+
+/** For who has no ledger. */
+export async function readPause({ read }: Pick<Database, 'read'>): Promise<Pause | undefined> {
+  const [[row = {}] = []] = await read([READ_PAUSE])
+  return pauseIn(row)
 }
