@@ -3,7 +3,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type {
   Alert,
-  Gateway,
   PaymentEvents,
   PaymentResponse,
   Transaction,
@@ -16,7 +15,7 @@ import { ActionButton } from '../ui/action-button.tsx'
 import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
-import { DatedAge, now, Time } from '../ui/time.tsx'
+import { DatedAge, Time } from '../ui/time.tsx'
 import { AskGateway, Cancel } from './actions.tsx'
 import { NeedsYou } from './attention-list.tsx'
 import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StandingBadge } from './elements.tsx'
@@ -25,7 +24,7 @@ import { STATUSES } from './format.ts'
 import { customerOf } from './found.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
-import { isReadable, refundable, type Story, timeline } from './story.ts'
+import { isReadable, type Story, timeline } from './story.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 import { pathOf } from './transactions-read.ts'
 
@@ -141,12 +140,11 @@ interface StoryProps {
 /** Amount and status. Screen readers announce a new status. */
 function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded(): void }) {
   const feed = useFeed()
-  const { amount, refundedAmount, currency, status, paid } = transaction
+  const { amount, refundedAmount, currency, paid } = transaction
   const money = story.transaction?.paid
-  const left = refundable(story)
+  const { can } = story
   const gateways = feed.gateways.value?.gateways
   const gateway = gateways?.find(({ key }) => key === transaction.gateway)
-  const { refunds } = gateway ?? {}
   return (
     <div class="standing row">
       <span class="sum">
@@ -165,18 +163,16 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
           Refunded <Money amount={refundedAmount} currency={paid.currency} />
         </span>
       )}
-      {gateway && canBeAsked(gateway, transaction) && may('payments:write') && (
+      {can.check && may('payments:write') && (
         <AskGateway key={transaction.id} id={transaction.id} gateway={transaction.gateway} />
       )}
-      {status === 'Pending' && gateway?.supportsCancel && may('payments:write') && (
-        <Cancel key={transaction.id} id={transaction.id} />
-      )}
-      {money && left > 0 && may('payments:write') && refunds && (
+      {can.cancel && may('payments:write') && <Cancel key={transaction.id} id={transaction.id} />}
+      {money && can.refund > 0 && may('payments:write') && (
         <RefundForm
           key={transaction.id}
           transaction={transaction}
-          left={{ amount: left, currency: money.currency }}
-          isWhole={refunds === 'full'}
+          left={{ amount: can.refund, currency: money.currency }}
+          isWhole={gateway?.refunds === 'full'}
           onDone={() => {
             feed.refresh()
             // After a full refund the button is gone, so the heading gets the focus.
@@ -212,15 +208,6 @@ function Waiting({ story: { check }, transaction }: StoryProps) {
       )}
     </p>
   )
-}
-
-/** By the gateway's id, or by ours while it still knows that. */
-function canBeAsked(gateway: Gateway, transaction: Transaction): boolean {
-  const { supportsStatusCheck, findsLostForS } = gateway
-  const { gatewayTransactionId, status, createdAt } = transaction
-  const ageS = (now.peek() - Date.parse(createdAt)) / 1_000
-  const isFound = status === 'Pending' && ageS < findsLostForS
-  return supportsStatusCheck && (gatewayTransactionId !== undefined || isFound)
 }
 
 /** For a payment that is open but cannot be paid: replaces it, and explains that before. */

@@ -1,5 +1,5 @@
-// The story of a payment: its rows, the timeline of them, and what can be refunded. Pure. The edge
-// may have been unable to read a row.
+// The story of a payment: its rows, and the timeline of them. Pure. The edge may have been unable
+// to read a row.
 
 import type {
   Alert,
@@ -24,11 +24,14 @@ export type Story = ReturnType<typeof storyOf>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export function storyOf(answer: TransactionStory) {
-  const { isStranded, check, webhookEvents, refunds, events, alerts, audit, notes, ...row } = answer
+  const { isStranded, can, check, ...parts } = answer
+  const { webhookEvents, refunds, events, alerts, audit, notes, ...row } = parts
   const transaction: Transaction | Unreadable = row
   return {
     /** The payment is open but cannot be paid. */
     isStranded,
+    /** What may be asked for of it now. */
+    can,
     /** When the gateway was last asked, what it said, and when it is asked next. */
     check,
     /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
@@ -42,8 +45,6 @@ export function storyOf(answer: TransactionStory) {
     notes: notes.filter(isReadable),
     /** The unreadable rows, without that of the payment. Their times are unknown. */
     unreadable: [webhookEvents, refunds, events, alerts, audit, notes].flat().filter(isUnreadable),
-    /** Such a refund may be in progress. */
-    hasUnreadableRefund: refunds.some(isUnreadable),
   }
 }
 
@@ -133,20 +134,4 @@ export function refundChange({ payload }: StoredEvent): string | undefined {
   const { currency } = transaction.paid ?? transaction
   const refunded = money(transaction.refundedAmount, currency)
   return `Refunded: ${refunded}, before ${money(before, currency)}.`
-}
-
-const UNPAID = ['Pending', 'Failed', 'Cancelled', 'Expired']
-
-/** The refundable amount in minor units; 0 while the outcome of a refund is not known. */
-export function refundable(story: Story): number {
-  const { transaction, refunds, hasUnreadableRefund } = story
-  if (!transaction) return 0
-  const { status, refundedAmount, alert } = transaction
-  const isLate = alert?.kind === 'late_payment'
-  const isUnknown = refunds.some((refund) => refund.status === 'claimed')
-  if (isUnknown || hasUnreadableRefund) return 0
-  if (UNPAID.includes(status) && !isLate) return 0
-  const accepted = refunds.filter((refund) => refund.status === 'accepted')
-  const reserved = accepted.reduce((sum, { amount }) => sum + amount, 0)
-  return Math.max(0, (transaction.paid?.amount ?? 0) - refundedAmount - reserved)
 }

@@ -1975,6 +1975,15 @@ export type TransactionStory =
       alert?: OpenAlert
       /** It is open but cannot be paid: a charge with `replace` resolves it. */
       isStranded: boolean
+      /** What may be asked for of it now. While payments are paused, only a check. */
+      can: {
+        /** Minor units: the most that can be refunded. 0: nothing, for now. */
+        refund: number
+        /** Its gateway can be asked about it. */
+        check: boolean
+        /** It is open, and its gateway or we can end it. */
+        cancel: boolean
+      }
       /** When the gateway was last asked about it, what it said, and when it is asked next. */
       check: {
         lastAt?: string
@@ -2006,6 +2015,15 @@ export type TransactionStory =
       invalid: string
       /** It is open but cannot be paid: a charge with `replace` resolves it. */
       isStranded: boolean
+      /** What may be asked for of it now. While payments are paused, only a check. */
+      can: {
+        /** Minor units: the most that can be refunded. 0: nothing, for now. */
+        refund: number
+        /** Its gateway can be asked about it. */
+        check: boolean
+        /** It is open, and its gateway or we can end it. */
+        cancel: boolean
+      }
       /** When the gateway was last asked about it, what it said, and when it is asked next. */
       check: {
         lastAt?: string

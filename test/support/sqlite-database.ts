@@ -70,6 +70,7 @@ export const readable = (queries: PaymentQueries): ReadableQueries => ({
 const readStory = (story: ListedStory): Story => ({
   transaction: read(story.transaction),
   isStranded: story.isStranded,
+  can: story.can,
   check: story.check,
   webhookEvents: story.webhookEvents.map(read),
   refunds: story.refunds.map(read),

@@ -217,10 +217,19 @@ const checkSchema = z
   })
   .describe('When the gateway was last asked about it, what it said, and when it is asked next.')
 
+const canSchema = z
+  .object({
+    refund: z.int().describe('Minor units: the most that can be refunded. 0: nothing, for now.'),
+    check: z.boolean().describe('Its gateway can be asked about it.'),
+    cancel: z.boolean().describe('It is open, and its gateway or we can end it.'),
+  })
+  .describe('What may be asked for of it now. While payments are paused, only a check.')
+
 const storyParts = z.object({
   isStranded: z
     .boolean()
     .describe('It is open but cannot be paid: a charge with `replace` resolves it.'),
+  can: canSchema,
   check: checkSchema,
   webhookEvents: listedSchema(eventRecordSchema),
   refunds: listedSchema(refundRecordSchema),

@@ -70,13 +70,13 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.post('/transactions/:id/check', async (c) => {
     const id = c.req.param('id')
     await payments.checkNow(id, c.get('grant').subject)
-    return c.json(await storyOf(payments.queries, id, now()))
+    return c.json(await storyOf(payments, id, now()))
   })
 
   app.post('/transactions/:id/cancel', async (c) => {
     const id = c.req.param('id')
     await payments.cancel(id, contextOf(c))
-    return c.json(await storyOf(payments.queries, id, now()))
+    return c.json(await storyOf(payments, id, now()))
   })
 
   app.post('/transactions/:id/notes', async (c) => {

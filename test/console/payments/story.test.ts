@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refundable, refundChange, storyOf, timeline } from '../../../console/payments/story.ts'
+import { refundChange, storyOf, timeline } from '../../../console/payments/story.ts'
 import type {
   AuditRecord,
   StoredEvent,
@@ -26,6 +26,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     createdAt: at(0),
     updatedAt: at(9),
     isStranded: false,
+    can: { refund: 0, check: true, cancel: false },
     check: {},
     webhookEvents: [],
     refunds: [],
@@ -89,9 +90,9 @@ describe('the story of a payment', () => {
     const whole = story({ ...parts, webhookEvents })
     expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
     expect(whole.unreadable.map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
-    // The unreadable refund may be in progress.
-    expect(refundable(whole)).toBe(0)
-    const own = storyOf({ ...row('01'), isStranded: false, check: {}, ...parts, webhookEvents })
+    const { can } = answer()
+    const known = { isStranded: false, can, check: {} }
+    const own = storyOf({ ...row('01'), ...known, ...parts, webhookEvents })
     expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
     expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
   })
@@ -139,8 +140,8 @@ describe('the story of a payment', () => {
   it('has what the shop was told, where nothing else can be read', () => {
     const events = [lifecycle('PaymentInitiated', at(0))] as never
     const row = { id: '01', code: 'unreadable', invalid: 'It is no time.' } as const
-    const { webhookEvents, refunds, alerts, audit, notes } = answer()
-    const parts = { webhookEvents, refunds, alerts, audit, notes, events }
+    const { can, webhookEvents, refunds, alerts, audit, notes } = answer()
+    const parts = { can, webhookEvents, refunds, alerts, audit, notes, events }
     const own = storyOf({ ...row, ...parts, isStranded: false, check: {} })
     expect(timeline(own)).toMatchObject([{ kind: 'told', told: [{ type: 'PaymentInitiated' }] }])
   })
@@ -163,34 +164,13 @@ describe('the story of a payment', () => {
     expect(reported.map(({ kind }) => kind)).toEqual(['initiated', 'webhook'])
   })
 
-  it('knows the refundable amount, which is 0 while a refund is in progress', () => {
-    const paid = { amount: 25_000, currency: 'IQD' }
-    const left = (more: Partial<Answer>) => refundable(story({ paid, ...more }))
-    expect(left({})).toBe(25_000)
-    expect(left({ status: 'PartiallyRefunded', refundedAmount: 5_000 })).toBe(20_000)
-    expect(left({ refunds: [refund('failed')] })).toBe(25_000)
-    expect(left({ refunds: [refund('claimed')] })).toBe(0)
-    expect(refundable(story({ status: 'Pending' }))).toBe(0)
-    expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
-    // The whole refund has failed, and the status stays.
-    expect(left({ status: 'Refunded', refunds: [refund('failed')] })).toBe(25_000)
-  })
-
-  it('can refund late money while its alert is open', () => {
-    const expired = { status: 'Expired', paid: { amount: 20_000, currency: 'IQD' } } as const
-    const alert = { id: 'a1', kind: 'late_payment' } as const
-    expect(refundable(story({ ...expired, alert }))).toBe(20_000)
-    expect(refundable(story(expired))).toBe(0)
-  })
-
-  it('refunds the paid amount, not the requested one, in its currency', () => {
+  it('has a refund in the currency that was paid, not in the requested one', () => {
     const other = story({
       status: 'PartiallyRefunded',
       refundedAmount: 5_000,
       refunds: [refund('succeeded')],
       paid: { amount: 20_000, currency: 'USD' },
     })
-    expect(refundable(other)).toBe(15_000)
     expect(timeline(other).at(-1)).toMatchObject({ kind: 'refund', currency: 'USD' })
   })
 })

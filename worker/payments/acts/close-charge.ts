@@ -1,7 +1,7 @@
 // An open page that is closed at its gateway: for a person who cancels it, or for another attempt.
 // Pure.
 
-import { CLOSED, cancelledBy, closedBy, isUnsent, type Purpose } from '../domain/open-charge.ts'
+import { CLOSED, cancelledBy, closedBy, isUnpayable, type Purpose } from '../domain/open-charge.ts'
 import { isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
@@ -51,12 +51,12 @@ export function beginClosing(start: ClosingStart, rules: Rules): Act<ClosingBegu
       if (!isMine && called_until !== null && isCalled(transaction, now)) {
         return { state: 'in_progress', until: called_until }
       }
-      const isUnpayable = gatewayId === null && (isUnsent(transaction) || unseenIsUnpayable)
-      if (!isUnpayable && !isClosable) return { state: 'unsupported' }
-      if (!isUnpayable && gatewayId === null) return { state: 'unknown' }
+      const isOver = isUnpayable(transaction, unseenIsUnpayable)
+      if (!isOver && !isClosable) return { state: 'unsupported' }
+      if (!isOver && gatewayId === null) return { state: 'unknown' }
       if (rows.pause && !isMine) return { state: 'paused', transactionId }
       recordCancel(rows, start)
-      if (isUnpayable) {
+      if (isOver) {
         const ended = withTransaction(payment, cancelledBy(CLOSED.cancel, now))
         const event = newEvent('PaymentCancelled', ended.transaction, { id, correlationId, now })
         store(rows, { payment: ended, events: [event], alerts: [] }, rules)

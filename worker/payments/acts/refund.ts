@@ -4,11 +4,8 @@
 import type { PaymentError } from '../domain/exceptions.ts'
 import {
   type Decision,
-  hasLateMoney,
-  heldAmount,
   isForeign,
   isUnderWay,
-  isUnpaid,
   type Payment,
   paidAmount,
   refundUnderWay,
@@ -16,7 +13,7 @@ import {
   withRefund,
   withTransaction,
 } from '../domain/payment.ts'
-import { FAILED, refundable, settleRefunds } from '../domain/refunds.ts'
+import { FAILED, isRefundable, isRefunding, refundable, settleRefunds } from '../domain/refunds.ts'
 import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
@@ -136,11 +133,9 @@ function refundRefusal(payment: Payment, start: RefundStart): RefundRefusal | un
   const same = mine ?? refunds.find((refund) => refund.idempotency_key === key)
   if (same) return madeBefore(same, transaction, start)
   const { status, amount } = transaction
-  const isPaid = !isUnpaid(status) || hasLateMoney(payment)
-  if (!isPaid || heldAmount(payment) <= 0) return { state: 'not_refundable', status }
+  if (!isRefundable(payment)) return { state: 'not_refundable', status }
   const left = refundable(payment)
-  const isWaiting = left <= 0 || refunds.some(({ status }) => status === 'claimed')
-  if (isWaiting) return underWay(transaction)
+  if (left <= 0 || isRefunding(payment)) return underWay(transaction)
   if (fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
   return amountOf(transaction, start) > left ? { state: 'too_much', left, transaction } : undefined
 }

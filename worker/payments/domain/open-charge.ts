@@ -25,6 +25,19 @@ export const isRepeatable = (
   now: number,
 ): boolean => now - created_at < chargeRepeatableForMs
 
+/** Its gateway can be asked about it: by the id that it gave, or by ours while it knows that. */
+export const isAskable = (
+  row: TransactionRow,
+  gateway: { chargeRepeatableForMs: number },
+  now: number,
+): boolean =>
+  row.gateway_transaction_id !== null ||
+  (row.status === 'Pending' && isRepeatable(row, gateway, now))
+
+/** It is certain that nobody can pay it: it is ended without asking its gateway. */
+export const isUnpayable = (row: TransactionRow, unseenIsUnpayable: boolean): boolean =>
+  row.gateway_transaction_id === null && (isUnsent(row) || unseenIsUnpayable)
+
 /**
  * It is open and cannot be paid: it has no page and no code, and no call is waiting for one, or
  * they have expired, and the gateway has not reported how it ended.

@@ -8,8 +8,11 @@ import {
   type Alert,
   alertAbout,
   type Decision,
+  hasLateMoney,
+  heldAmount,
   isOvertaken,
   isUnderWay,
+  isUnpaid,
   type NewEvent,
   newEvent,
   type Payment,
@@ -32,6 +35,14 @@ const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]):
 /** What can be refunded now: what was paid, without what was refunded and what is under way. */
 export const refundable = ({ transaction, refunds }: Payment): number =>
   paidAmount(transaction) - sumOf(refunds, 'succeeded', 'accepted', 'claimed')
+
+/** Something was paid, and is still there. */
+export const isRefundable = (payment: Payment): boolean =>
+  (!isUnpaid(payment.transaction.status) || hasLateMoney(payment)) && heldAmount(payment) > 0
+
+/** The outcome of one is not known: no other is made until then. */
+export const isRefunding = ({ refunds }: Payment): boolean =>
+  refunds.some(({ status }) => status === 'claimed')
 
 /** Its refunds were read later than `at`. */
 export const areReadLater = ({ transaction }: Payment, at: number, now: number): boolean =>

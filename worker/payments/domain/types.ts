@@ -97,6 +97,7 @@ interface StoryParts {
 
 interface StoryFacts {
   isStranded: boolean
+  can: Can
   check: CheckTimes
 }
 
@@ -118,6 +119,9 @@ export type GatewayHealth = api.Gateway
 /** By kind of call. */
 export type Breakers = GatewayHealth['breaker']
 export type BreakerHealth = Breakers['charge']
+
+/** What may be asked for of a payment now. */
+export type Can = api.TransactionStory['can']
 
 /** When the gateway was last asked about a payment, and when it is asked next. */
 export type CheckTimes = api.TransactionStory['check']

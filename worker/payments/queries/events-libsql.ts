@@ -26,6 +26,8 @@ import {
 } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
+import { canOf } from '../gateways/outcome.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import {
   AUDIT,
@@ -70,20 +72,27 @@ export const eventQueries = (run: RunQuery) => ({
       statements: [statement('SELECT * FROM payment_webhook_events WHERE id = :id', { id })],
       read: ([rows]) => rowsOf<ReadEventRow>(rows).map(listed(toEventRecord))[0],
     }),
-  /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
-  story: async (id: string, now: number): Promise<ListedStory | undefined> => {
+  /**
+   * By our id. `now`, in ms: a charge that is still in progress is not stranded. `gateways`: those
+   * at which something can be done with it.
+   */
+  story: async (
+    id: string,
+    now: number,
+    gateways: ReadonlyMap<string, AnyGateway> = new Map(),
+  ): Promise<ListedStory | undefined> => {
     const read = await run({
       statements: STORY.map((sql) => statement(sql, { id, read_upto: 0, ...LIMITS })),
       read: ([rows, refunds, alerts, audit, notes, ...parts]) => ({
-        row: rowsOf<TransactionRow>(rows)[0],
-        refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
-        alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
+        row: rowsOf<TransactionRow & { ours: string }>(rows)[0],
+        refunds: rowsOf<RefundRow>(refunds),
+        alerts: rowsOf<AlertRow>(alerts),
         audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
         notes: rowsOf<NoteRow>(notes).map(listed(NOTES.show)),
         parts,
       }),
     })
-    const { row, parts, ...rest } = read
+    const { row, parts, refunds, alerts, ...rest } = read
     if (!row) return undefined
     const [events, outbox, deliveries] = await Promise.all([
       inParts<ReadEventRow>(run, STORY_PARTS[0], { id }, parts[0]),
@@ -93,8 +102,14 @@ export const eventQueries = (run: RunQuery) => ({
     return {
       transaction: listed(toTransaction)(row),
       isStranded: isStranded(row, now),
+      can: canOf({ transaction: row, refunds, alerts, disputes: [] }, gateways.get(row.gateway), {
+        installation: row.ours,
+        now,
+      }),
       check: toCheck(row),
       webhookEvents: events.map(listed(toEventRecord)),
+      refunds: refunds.map(listed(toRefund)),
+      alerts: alerts.map(listed(toAlert)),
       events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
       ...rest,
     }
@@ -135,7 +150,8 @@ const STORY_PARTS = [
 ] as const
 
 const STORY = [
-  'SELECT * FROM payment_transactions WHERE id = :id',
+  `SELECT *, (SELECT installation FROM payment_ledger) AS ours
+    FROM payment_transactions WHERE id = :id`,
   'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
   `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,

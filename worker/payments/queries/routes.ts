@@ -8,6 +8,7 @@ import { readQuery } from '../../shared/query.ts'
 import { toPause } from '../domain/shown.ts'
 import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Refusals } from '../gateways/refusals.ts'
 import { bookRoutes } from './books-hono.ts'
 import { exported, pagesOf } from './export.ts'
@@ -61,12 +62,14 @@ const flat = (row: Listed<Transaction>) => {
 
 export interface QueryDeps {
   queries: PaymentQueries
+  config: { gateways: ReadonlyMap<string, AnyGateway> }
   gateways(): Promise<GatewayHealth[]>
   refused: Refusals['refused']
 }
 
 /** Mounted after the check of the scope. */
-export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () => number): Hono {
+export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
+  const { queries, gateways, refused } = payments
   const app = new Hono()
   // Before the tags, for which an answer is read whole: an export may be long.
   app.get('/audit', async (c) => {
@@ -108,7 +111,7 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
   })
   app.get('/transactions/:id', async (c) => {
     readQuery(c.req.url, noQuery, WRONG)
-    return c.json(await storyOf(queries, c.req.param('id'), now()))
+    return c.json(await storyOf(payments, c.req.param('id'), now()))
   })
   app.get('/webhook-events', async (c) => {
     const { cursor, limit, ...filter } = readQuery(c.req.url, eventsQuery, WRONG)
@@ -163,8 +166,12 @@ export const unknownTransaction = () =>
   new Problem('unknown_transaction', 'There is no transaction with this id.')
 
 /** Everything that is known of one payment, as one object. */
-export async function storyOf(queries: PaymentQueries, transactionId: string, now: number) {
-  const story = await queries.story(transactionId, now)
+export async function storyOf(
+  { queries, config }: Pick<QueryDeps, 'queries' | 'config'>,
+  transactionId: string,
+  now: number,
+) {
+  const story = await queries.story(transactionId, now, config.gateways)
   if (!story) throw unknownTransaction()
   const { transaction, ...rest } = story
   return { ...transaction, ...rest }

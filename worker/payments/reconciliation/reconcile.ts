@@ -13,7 +13,7 @@ import {
   PaymentConflictException,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import { earlierCall, isRepeatable } from '../domain/open-charge.ts'
+import { earlierCall, isAskable, isRepeatable } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
@@ -255,9 +255,7 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
     if (!supportsStatusCheck(gateway)) {
       throw new InvalidArgumentException(`${key} does not support status checks.`)
     }
-    const { gateway_transaction_id: id, status } = check.transaction
-    const isFound = status === 'Pending' && isRepeatable(check.transaction, gateway, now)
-    if (id === null && !isFound) {
+    if (!isAskable(check.transaction, gateway, now)) {
       const why = `${key} has given no id of this payment, and cannot be asked by ours.`
       throw new InvalidArgumentException(`${why} Look for its amount there.`)
     }
