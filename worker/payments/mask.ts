@@ -4,8 +4,7 @@
 
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
 import type { PaymentError } from './domain/exceptions.ts'
-import type { RefundSet } from './domain/reported.ts'
-import type { Report } from './domain/types.ts'
+import type { RefundSet, Report } from './domain/types.ts'
 
 /**
  * As JSON. Longer values are cut: they are stored for months and read by people.

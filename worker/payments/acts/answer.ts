@@ -22,11 +22,10 @@ import {
   withTransaction,
 } from '../domain/payment.ts'
 import { differsFrom, refundDetail } from '../domain/refunds.ts'
-import type { DisputeSet, RefundSet } from '../domain/reported.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
-import type { Report } from '../domain/types.ts'
+import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
 import { type Act, type Key, keysOfIds, paymentIn, type Rules, store } from './act.ts'
 import { type UnreadableEvent, unreadableTwice, withCheck } from './check.ts'
 import { eventOf, keysOfEvent, take } from './webhook.ts'

@@ -35,10 +35,9 @@ import {
   withRefundSet,
   withRefundSum,
 } from './refunds.ts'
-import type { RefundSet } from './reported.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import type { AlertDetail, Paid } from './types.ts'
+import type { AlertDetail, Paid, RefundSet } from './types.ts'
 
 export interface Applied extends Decision {
   /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */

@@ -10,10 +10,9 @@ import {
   withLateMoneyRefunded,
   withTransaction,
 } from './payment.ts'
-import type { RefundSet } from './reported.ts'
 import type { AlertRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
-import type { AlertDetail } from './types.ts'
+import type { AlertDetail, RefundSet } from './types.ts'
 
 /** What was captured in all, where the gateway tells it. */
 export const capturedIn = ({ refunds }: Pick<WebhookEventRow, 'refunds'>): number | undefined =>

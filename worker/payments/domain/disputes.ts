@@ -5,10 +5,9 @@
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import { isOvertaken, type Payment, withAlerts } from './payment.ts'
-import type { DisputeSet, ReportedDispute } from './reported.ts'
 import { ALERTS, type AlertRow, DISPUTES, type DisputeRow, type WebhookEventRow } from './rows.ts'
 import { json } from './shown.ts'
-import type { AlertDetail } from './types.ts'
+import type { AlertDetail, DisputeSet, ReportedDispute } from './types.ts'
 
 /** The name of whoever settles the alert of a dispute that has ended. */
 const BY_GATEWAY = 'gateway'

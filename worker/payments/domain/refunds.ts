@@ -21,10 +21,9 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
-import type { RefundSet, ReportedRefund } from './reported.ts'
 import { REFUNDS, type RefundRow, type TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import type { AlertDetail } from './types.ts'
+import type { AlertDetail, RefundSet, ReportedRefund } from './types.ts'
 
 /** Somebody made it at the gateway itself, and not through us. */
 const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null

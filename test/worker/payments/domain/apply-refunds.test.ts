@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest'
 import { applyEvent, type Delivered } from '../../../../worker/payments/domain/apply-event.ts'
-import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type {
   RefundRow,
   TransactionRow,
   WebhookEventRow,
 } from '../../../../worker/payments/domain/rows.ts'
+import type { ReportedRefund } from '../../../../worker/payments/domain/types.ts'
 import {
   came,
   casesIn,

@@ -16,7 +16,7 @@ import {
   type Payment,
   withAlerts,
 } from '../../../../worker/payments/domain/payment.ts'
-import type { DisputeSet, ReportedDispute } from '../../../../worker/payments/domain/reported.ts'
+import type { DisputeSet, ReportedDispute } from '../../../../worker/payments/domain/types.ts'
 import {
   came,
   disputeRow,

@@ -11,9 +11,9 @@ import {
   withRefundSet,
   withRefundSum,
 } from '../../../../worker/payments/domain/refunds.ts'
-import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import type { ReportedRefund } from '../../../../worker/payments/domain/types.ts'
 import { came, casesIn, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 
 /** Asked for through us. */

@@ -1,8 +1,7 @@
 // Refunds that their gateway lists: its list is what is stored, in whatever order it is told.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ReportedRefund } from '../../../../worker/payments/domain/reported.ts'
-import type { Transaction } from '../../../../worker/payments/domain/types.ts'
+import type { ReportedRefund, Transaction } from '../../../../worker/payments/domain/types.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { LedgerSetup, T0 } from '../../../support/ledger-setup.ts'

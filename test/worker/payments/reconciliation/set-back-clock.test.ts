@@ -2,7 +2,7 @@
 // earlier read: a time service has set it back, a machine woke, or another isolate has its own.
 
 import { describe, expect, it } from 'vitest'
-import type { RefundSet } from '../../../../worker/payments/domain/reported.ts'
+import type { RefundSet } from '../../../../worker/payments/domain/types.ts'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import { verified } from '../../../support/payments.ts'
 import { MINUTE, setUpSweep } from './sweep-setup.ts'

@@ -2,7 +2,7 @@
 // back, before it was known here, whatever the payment is here.
 
 import { describe, expect, it } from 'vitest'
-import type { DisputeSet } from '../../../../worker/payments/domain/reported.ts'
+import type { DisputeSet } from '../../../../worker/payments/domain/types.ts'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import { DAY, HOUR, MINUTE, setUpSweep, silent } from './sweep-setup.ts'
 

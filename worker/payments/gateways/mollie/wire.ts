@@ -3,14 +3,9 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { majorText, moneyIn } from '../../domain/money.ts'
-import type {
-  DisputeSet,
-  RefundSet,
-  ReportedDispute,
-  ReportedRefund,
-} from '../../domain/reported.ts'
 import { present } from '../../domain/shown.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
+import type { DisputeSet, RefundSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 import { coded, refusal, truncate } from '../reply.ts'

@@ -3,7 +3,7 @@
 import { isLoopback } from '../../../shared/loopback.ts'
 import { hmac } from '../../../shared/sha256.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
-import type { RefundSet, ReportedRefund } from '../../domain/reported.ts'
+import type { RefundSet, ReportedRefund } from '../../domain/types.ts'
 import {
   type ChargeAnswer,
   type Driver,
