@@ -1,7 +1,7 @@
 // Processes a gateway's webhook in the seven steps of the contract and returns a short answer.
 
 import type { Clock } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
+import type { Fields, Log } from '../../shared/log.ts'
 import { createRateLimit, type RateLimit } from '../../shared/rate-limit.ts'
 import type { Recorded } from '../acts/webhook.ts'
 import { counted } from '../counted.ts'
@@ -71,20 +71,11 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   const mask = reportMask(gateways)
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
-  const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)
-  let uncounted: readonly RefusedRow[] = []
+  const count = refusalCount(deps)
 
   function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.elapsed())
     if (lines.admits(clock.elapsed())) log('warn', event, { ...fields, others })
-  }
-
-  function count(gateway: string, reason: Refused): void {
-    const at = startOfMinute(clock.now())
-    uncounted = withRow(uncounted, { at, gateway, reason, count: 1 })
-    if (!counting.admits(clock.elapsed())) return
-    later(deps.refusals.countRefused(uncounted))
-    uncounted = []
   }
 
   return async (key, request, correlationId) => {
@@ -105,28 +96,30 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const gateway = gateways.get(key)
     if (!gateway) return { status: 404, body: 'unknown' }
     const fields = { gateway: key, correlationId }
-
     let result: VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
     try {
       result = await gateway.handleWebhook(request, limitedCall(deps, gateway, correlationId))
     } catch (error) {
-      if (error instanceof TooManyCallbacks) {
-        logLimited(limited, 'payments.webhook.limited', { gateway: key })
-        return { status: 500, body: 'error' }
-      }
-      if (!(error instanceof InvalidWebhookSignatureException)) {
-        log('error', 'payments.webhook.failed', { ...fields, error: String(error) })
-        // The gateway may have given up by the time at which it can be asked again.
-        const failed = error instanceof GatewayUnavailableException ? error : undefined
-        if (failed?.gatewayTransactionId !== undefined) {
-          const { gatewayTransactionId, unreadable: why } = failed
-          const now = clock.now()
-          const unreadable = why === undefined ? undefined : { id: newId(now), why }
-          const ids = { gatewayTransactionId }
-          later(ledger.checkSoon({ gateway: key, ids, now, ...(unreadable && { unreadable }) }))
-        }
-        return { status: 500, body: 'error' }
-      }
+      return failed(error, request, fields)
+    }
+    if ('ignored' in result) {
+      log('info', 'payments.webhook.ignored', { ...fields, why: result.ignored })
+      return { status: 200, body: 'ignored' }
+    }
+    const verified = withAmount(result)
+    return 'unreadable' in verified
+      ? await remember(verified, fields)
+      : await record(verified, fields)
+  }
+
+  /** It is not proven, or its driver could not read what it is about. */
+  function failed(error: unknown, request: WebhookRequest, fields: Received): WebhookAnswer {
+    const { gateway: key } = fields
+    if (error instanceof TooManyCallbacks) {
+      logLimited(limited, 'payments.webhook.limited', { gateway: key })
+      return { status: 500, body: 'error' }
+    }
+    if (error instanceof InvalidWebhookSignatureException) {
       const headers = maskHeaders(request.headers)
       if (request.body !== PROBE) {
         notify('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
@@ -134,31 +127,40 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       logLimited(refused, 'payments.webhook.not_verified', { ...fields, reason: error.message })
       return { status: 401, body: 'invalid' }
     }
+    log('error', 'payments.webhook.failed', { ...fields, error: String(error) })
+    // The gateway may have given up by the time at which it can be asked again.
+    if (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined) {
+      const { gatewayTransactionId, unreadable: why } = error
+      const now = clock.now()
+      const unreadable = why === undefined ? {} : { unreadable: { id: newId(now), why } }
+      later(ledger.checkSoon({ gateway: key, ids: { gatewayTransactionId }, now, ...unreadable }))
+    }
+    return { status: 500, body: 'error' }
+  }
 
-    if ('ignored' in result) {
-      log('info', 'payments.webhook.ignored', { ...fields, why: result.ignored })
-      return { status: 200, body: 'ignored' }
-    }
+  /** Repeated, it stays unreadable, so the payment's status is asked for, too. */
+  async function remember(read: UnreadableWebhook, fields: Received): Promise<WebhookAnswer> {
+    const { unreadable: why, isFinal } = read
+    log('error', 'payments.webhook.unreadable', { ...fields, why })
     const now = clock.now()
-    const verified = withAmount(result)
-    if ('unreadable' in verified) {
-      const { unreadable: why, isFinal } = verified
-      log('error', 'payments.webhook.unreadable', { ...fields, why })
-      // Repeated, it stays unreadable, so the payment's status is asked for, too.
-      const event = { id: newId(now), why, ...(isFinal && { isFinal }) }
-      const remembered = ledger.checkSoon({ gateway: key, ids: verified, now, unreadable: event })
-      if (!isFinal) {
-        later(remembered)
-        return { status: 500, body: 'error' }
-      }
-      try {
-        await remembered
-        return { status: 200, body: 'ok' }
-      } catch (error) {
-        log('error', 'payments.webhook.not_recorded', { ...fields, error: String(error) })
-        return { status: 503, body: 'unavailable' }
-      }
+    const unreadable = { id: newId(now), why, ...(isFinal && { isFinal }) }
+    const remembering = ledger.checkSoon({ gateway: fields.gateway, ids: read, now, unreadable })
+    if (!isFinal) {
+      later(remembering)
+      return { status: 500, body: 'error' }
     }
+    try {
+      await remembering
+      return { status: 200, body: 'ok' }
+    } catch (error) {
+      log('error', 'payments.webhook.not_recorded', { ...fields, error: String(error) })
+      return { status: 503, body: 'unavailable' }
+    }
+  }
+
+  async function record(verified: VerifiedWebhook, fields: Received): Promise<WebhookAnswer> {
+    const { gateway: key, correlationId } = fields
+    const now = clock.now()
     const event = { ...fields, eventId: verified.eventId, status: verified.status }
     const why = staleness(verified.occurredAt, now, deps.toleranceMs)
     if (why) {
@@ -187,6 +189,25 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const level = NORMAL.includes(outcome) ? 'info' : 'warn'
     log(level, `payments.webhook.${outcome}`, { ...event, transactionId, outcome })
     return { status: 200, body: outcome === 'duplicate' || outcome === 'ignored' ? outcome : 'ok' }
+  }
+}
+
+/** For the log. */
+interface Received extends Fields {
+  gateway: string
+  correlationId: string
+}
+
+/** Counts them for all Workers. What is too often for a call of its own goes with the next one. */
+function refusalCount({ refusals, later, clock }: ReceiverDeps) {
+  const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)
+  let uncounted: readonly RefusedRow[] = []
+  return (gateway: string, reason: Refused): void => {
+    const at = startOfMinute(clock.now())
+    uncounted = withRow(uncounted, { at, gateway, reason, count: 1 })
+    if (!counting.admits(clock.elapsed())) return
+    later(refusals.countRefused(uncounted))
+    uncounted = []
   }
 }
 
