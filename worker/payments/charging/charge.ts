@@ -61,7 +61,7 @@ export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<
 
 export function createCharge(deps: ChargeDeps): Charge {
   return async (asked, context = {}) => {
-    const { request, gateway, ...options } = checkCharge(asked, deps.gateways, context)
+    const { request, gateway, ...options } = validCharge(asked, deps.gateways, context)
     // Without the phone: a country has so few numbers that the hash could be reversed.
     const { customerPhone: _, ...hashed } = request
     const deadlines = deadlinesOf(deps.clock.elapsed())
@@ -225,7 +225,7 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
  * every fault.
  * @forTests What is refused, field by field.
  */
-export function checkCharge(
+export function validCharge(
   asked: unknown,
   gateways: ReadonlyMap<string, AnyGateway>,
   { idempotencyKey }: OperationContext = {},

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { end } from '../../../../libraries/testing/fake-clock.ts'
-import { checkCharge } from '../../../../worker/payments/charging/charge.ts'
+import { validCharge } from '../../../../worker/payments/charging/charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
@@ -262,7 +262,7 @@ const good = request({ gateway: 'dinars' })
 
 const faultOf = (asked: unknown): { name: string; message: string } => {
   try {
-    checkCharge(asked, gateways)
+    validCharge(asked, gateways)
   } catch (error) {
     return error as Error
   }
@@ -271,7 +271,7 @@ const faultOf = (asked: unknown): { name: string; message: string } => {
 
 describe('a requested charge', () => {
   it('is returned unchanged, without undefined fields', () => {
-    const checked = checkCharge({ ...good, returnUrl: undefined }, gateways)
+    const checked = validCharge({ ...good, returnUrl: undefined }, gateways)
     expect(checked).toStrictEqual({
       request: good,
       gateway: dinars,
