@@ -1,7 +1,7 @@
 // Routes of the page, parsed from and formatted to the URL. Pure. A route is in the fragment, so
 // that the edge serves one page, and all other paths belong to the host application.
 
-export type View = 'board' | 'happened' | 'payments' | 'books' | 'sign-in'
+export type View = 'board' | 'happened' | 'notices' | 'payments' | 'books' | 'sign-in'
 
 export interface Route {
   view: View
@@ -16,6 +16,7 @@ export interface Route {
 const VIEWS: readonly string[] = [
   'board',
   'happened',
+  'notices',
   'payments',
   'books',
   'sign-in',

@@ -12,6 +12,8 @@ import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
 import { SignIn } from './frame/sign-in.tsx'
 import { BoardPicker } from './frame/switcher.tsx'
+import { BrowserNotices } from './notices/browser-notices.tsx'
+import { NoticesView } from './notices/notices-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { replace, route } from './router.ts'
 import { LOADING } from './ui/format.ts'
@@ -36,7 +38,12 @@ function App() {
     case 'signed-out':
       return <SignIn />
     case 'signed-in':
-      return <Frame>{viewOf(view)}</Frame>
+      return (
+        <Frame>
+          {viewOf(view)}
+          {live.value && <BrowserNotices key={live.value.path} live={live.value} />}
+        </Frame>
+      )
   }
 }
 
@@ -48,6 +55,8 @@ function viewOf(view: View) {
       return <LateBooks />
     case 'happened':
       return <Board of={HappenedView} />
+    case 'notices':
+      return <Board of={NoticesView} />
     default:
       return <Board of={BoardView} />
   }

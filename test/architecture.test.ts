@@ -164,7 +164,7 @@ describe('the imports', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, what a search finds, which repositories a token covers, and
-    // what can be begun, in which order, and what a task is for who leads.
+    // what can be begun, in which order, what a task is for who leads, and what is news of it.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/search.ts',
@@ -173,6 +173,8 @@ describe('the imports', () => {
       'worker/board/free-tasks.ts',
       'worker/board/to-do.ts',
       'worker/board/task-state.ts',
+      'worker/board/notice-causes.ts',
+      'worker/board/notice-turn.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>

@@ -30,6 +30,9 @@ export const Glance = ({ counts, stuck, limits }: GlanceProps) => (
     <a class="hint" href={linkTo({ view: 'happened', query: {} })}>
       What happened
     </a>
+    <a class="hint" href={linkTo({ view: 'notices', query: {} })}>
+      Notices
+    </a>
     <p class="chips" role="status">
       {limits.map((limit) => (
         <span key={limit} class={limit === PAUSED ? 'chip caution' : 'chip'}>

@@ -13,6 +13,7 @@ import {
 import { exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import { replace, route } from '../router.ts'
 import { ApiProblem } from './http.ts'
+import { isNotifying } from './notifying.ts'
 import { expire, may, session } from './session.ts'
 
 /** False for a session for payments alone. */
@@ -66,6 +67,10 @@ function openLive(path: string) {
 
   const watch = watchBoard({
     path,
+    /** Asked whenever the page is hidden. */
+    get keepWhileHidden() {
+      return untracked(() => isNotifying(path))
+    },
     onTasks(fresh) {
       const before = tasks.peek()
       const items = byId(fresh)
