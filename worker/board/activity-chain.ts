@@ -6,6 +6,9 @@ import { sha256Sync } from '../shared/sha256-sync.ts'
 /** Before the first row of a board. */
 export const NO_HASH = '0'.repeat(64)
 
+/** Then the oldest rows go. */
+export const KEPT_ROWS = 100_000
+
 /** `json`: of the row, without its marks and its hash. */
 export const hashAfter = (previous: string, json: string): string =>
   sha256Sync(`${previous}\n${json}`)

@@ -11,6 +11,9 @@ const KINDS = [
   ...(['review', 'merged', 'switched', 'sidecar'] as const),
 ]
 
+/** Then a row goes. */
+export const KEPT_MS = 90 * 86_400_000
+
 const optionalText = z.string().exactOptional()
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable()
 

@@ -1,9 +1,9 @@
-// The history of a repository in its own SQLite: its rows, and what was last recorded of each task.
-// These tables are in no schema of the board's, and nothing that is published drops a row of them.
+// The rows of the history of a repository in its own SQLite. The table is in no schema of the
+// board's, and nothing that is published drops a row of it.
 
 import type { Sql, SqlValue } from '../shared/sql.ts'
-import { hashAfter, NO_HASH } from './activity-chain.ts'
-import type { Described, Entry } from './activity-rows.ts'
+import { hashAfter, KEPT_ROWS, NO_HASH } from './activity-chain.ts'
+import { type Described, type Entry, KEPT_MS } from './activity-rows.ts'
 import { insertRows } from './put-records-sqlite.ts'
 
 export const ACTIVITY_TABLES = [
@@ -13,20 +13,7 @@ export const ACTIVITY_TABLES = [
     epoch TEXT NOT NULL, change INTEGER NOT NULL, json TEXT NOT NULL, hash TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS activity_of_task ON activity (task, seq)`,
   `CREATE INDEX IF NOT EXISTS activity_at ON activity (at)`,
-  `CREATE TABLE IF NOT EXISTS recorded (
-    task TEXT PRIMARY KEY, status TEXT NOT NULL, title TEXT NOT NULL, tree TEXT) WITHOUT ROWID`,
 ]
-
-/** What was last recorded of a task. `tree`: only linked worktrees had it, such as this one. */
-export interface Recorded {
-  status: string
-  title: string
-  tree: string | null
-}
-
-const KEPT_ROWS = 100_000
-const DAY_MS = 86_400_000
-export const KEPT_MS = 90 * DAY_MS
 
 /** A row as it is stored. */
 export interface StoredRow {
@@ -137,33 +124,5 @@ export function sqliteActivityStore(sql: Sql) {
         task,
         after,
       )[0]?.at,
-
-    recorded: (tasks: readonly string[]): Map<string, Recorded> =>
-      new Map(
-        sql
-          .all<{ task: string; status: string; title: string; tree: string | null }>(
-            `SELECT task, status, title, tree FROM recorded
-              WHERE task IN (SELECT value FROM json_each(?))`,
-            JSON.stringify(tasks),
-          )
-          .map(({ task, ...recorded }) => [task, recorded]),
-      ),
-    hasRecorded: (): boolean => sql.all('SELECT 1 AS found FROM recorded LIMIT 1').length > 0,
-    /** Tasks that were recorded, and are not there. */
-    missing: (): string[] =>
-      sql
-        .all<{ task: string }>('SELECT task FROM recorded WHERE task NOT IN (SELECT id FROM tasks)')
-        .map(({ task }) => task),
-    record: (tasks: readonly ({ task: string } & Recorded)[]): void =>
-      insertRows(
-        sql,
-        'recorded',
-        tasks.map(({ task, status, title, tree }) => ({ task, status, title, tree })),
-      ),
-    forget: (tasks: readonly string[]): void =>
-      void sql.all(
-        'DELETE FROM recorded WHERE task IN (SELECT value FROM json_each(?))',
-        JSON.stringify(tasks),
-      ),
   }
 }

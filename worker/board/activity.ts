@@ -2,14 +2,15 @@
 // nothing of tasks (task-news.ts) and of marks (activity-marks.ts).
 
 import type { Log } from '../shared/log.ts'
-import type { Entry } from './activity-rows.ts'
-import { type ActivityStore, KEPT_MS } from './activity-sqlite.ts'
+import { type Entry, KEPT_MS } from './activity-rows.ts'
+import type { ActivityStore } from './activity-sqlite.ts'
 import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { isFinished, isValid } from './claim-ends.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
+import type { RecordedStore } from './recorded-sqlite.ts'
 import { type Before, goneNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
 import { isInReview } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
@@ -34,14 +35,24 @@ export function cameIn(changes: TaskChanges, { record, before, checks }: PutResu
 
 const parsed = (json: string | null | undefined): unknown => (json ? JSON.parse(json) : undefined)
 
+interface ActivityDeps {
+  store: ActivityStore
+  recorded: RecordedStore
+  board: BoardStore
+  claims: HeldTasks
+  log: Log
+}
+
 export class Activity {
   readonly #store: ActivityStore
+  readonly #recorded: RecordedStore
   readonly #board: BoardStore
   readonly #claims: HeldTasks
   readonly #log: Log
 
-  constructor(store: ActivityStore, board: BoardStore, claims: HeldTasks, log: Log) {
+  constructor({ store, recorded, board, claims, log }: ActivityDeps) {
     this.#store = store
+    this.#recorded = recorded
     this.#board = board
     this.#claims = claims
     this.#log = log
@@ -81,7 +92,7 @@ export class Activity {
   published(state: RepositoryState, changes: TaskChanges, now: number): void {
     if (changes.size === 0) return
     const first = this.#firstOf(state)
-    const recorded = this.#store.recorded([...changes.keys()])
+    const recorded = this.#recorded.of([...changes.keys()])
     const isClosed = this.#isClosed()
     const actorOf = this.#actors(now)
     const extra = {
@@ -125,7 +136,7 @@ export class Activity {
       const changes = { tasks: [0, this.#board.counts().tasks] }
       this.add([{ kind: 'published', changes }], state, now)
     } else {
-      const gone: TaskChanges = new Map(this.#store.missing().map((id) => [id, {}]))
+      const gone: TaskChanges = new Map(this.#recorded.missing().map((id) => [id, {}]))
       this.published(state, gone, now)
     }
     delete state.recording
@@ -133,11 +144,11 @@ export class Activity {
 
   /** Until it is published: whether all that comes is new, or was recorded in an earlier life. */
   #firstOf(state: RepositoryState): RepositoryState['recording'] {
-    if (!state.published) state.recording ??= this.#store.hasRecorded() ? 'again' : 'first'
+    if (!state.published) state.recording ??= this.#recorded.isEmpty() ? 'first' : 'again'
     return state.recording
   }
 
-  #remember(changes: TaskChanges, recorded: ReturnType<ActivityStore['recorded']>): void {
+  #remember(changes: TaskChanges, recorded: ReturnType<RecordedStore['of']>): void {
     const gone = [...changes].flatMap(([id, { task }]) => (task ? [] : [id]))
     const there = [...changes].flatMap(([id, { task }]) => {
       if (!task) return []
@@ -148,8 +159,8 @@ export class Activity {
       const isSame = now.status === status && now.title === title && now.tree === tree
       return isSame ? [] : [{ task: id, ...now }]
     })
-    if (gone.length > 0) this.#store.forget(gone)
-    this.#store.record(there)
+    if (gone.length > 0) this.#recorded.forget(gone)
+    this.#recorded.put(there)
   }
 
   #isClosed(): (status: string) => boolean {

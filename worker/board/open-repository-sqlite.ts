@@ -16,6 +16,7 @@ import { NOTICE_TABLES, sqliteNoticeStore } from './notice-store-sqlite.ts'
 import { Notices } from './notices.ts'
 import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
+import { RECORDED_TABLES, sqliteRecordedStore } from './recorded-sqlite.ts'
 import { Repository } from './repository.ts'
 import { Settings } from './settings.ts'
 import { SILENT_AFTER_MS } from './task-state.ts'
@@ -56,7 +57,13 @@ export function openRepository(
   const store = sqliteBoardStore(sql, epoch, kept)
   const claimStore = sqliteClaimStore(sql)
   const activityStore = sqliteActivityStore(sql)
-  const activity = new Activity(activityStore, store, claimStore, log)
+  const activity = new Activity({
+    store: activityStore,
+    recorded: sqliteRecordedStore(sql),
+    board: store,
+    claims: claimStore,
+    log,
+  })
   const presence = new Presence(store, claimStore, sockets, activity, log)
   const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
   const settling = new ClaimSettling(store, claimStore, writes)
@@ -139,6 +146,7 @@ const KEPT = [
   ...CLAIM_TABLES,
   ...ACTIVITY_TABLES,
   ...NOTICE_TABLES,
+  ...RECORDED_TABLES,
 ]
 
 const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'gone', 'changes']

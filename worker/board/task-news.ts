@@ -2,8 +2,8 @@
 // Pure.
 
 import type { Changes, Entry } from './activity-rows.ts'
-import type { Recorded } from './activity-sqlite.ts'
 import type { LightTask } from './columns-sqlite.ts'
+import type { Recorded } from './recorded-sqlite.ts'
 import { closedIn, isInReview } from './task-state.ts'
 import type { Task } from './wire.ts'
 
