@@ -119,6 +119,12 @@ export function activityContract({ name, edge, published }: Board): void {
       ['kind=moved', 'invalid_request'],
       ['before=-1', 'invalid_request'],
       ['who=ada', 'unknown_filter'],
+      ['since=', 'bad_since'],
+      ['limit=', 'bad_limit'],
+      ['kind=', 'invalid_request'],
+      ['task=', 'invalid_request'],
+      ['actor=', 'invalid_request'],
+      ['before=', 'invalid_request'],
     ])('refuses %s with %s and a sentence', async (query, code) => {
       const repo = await published(config())
       const answer = await repo.request(`/activity?${query}`)

@@ -88,9 +88,11 @@ export type Described = Omit<ActivityRow, 'marks' | 'hash'>
 /** Both are checked where the codes of their failures are known. */
 const checkedLater = z.string().exactOptional()
 
+const filled = z.string().min(1, 'must not be empty')
+
 export const activityQuery = repositoryQuery.extend({
-  task: z.string().describe('The id of a task, which may be gone.').exactOptional(),
-  actor: z.string().describe('Who did it.').exactOptional(),
+  task: filled.describe('The id of a task, which may be gone.').exactOptional(),
+  actor: filled.describe('Who did it.').exactOptional(),
   kind: choice(KINDS).exactOptional(),
   since: checkedLater.describe('An RFC 3339 time, or the id of an event: only what came after it.'),
   before: z

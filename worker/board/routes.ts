@@ -93,10 +93,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     <Schema extends z.ZodObject>(
       schema: Schema,
       toQuery: (parameters: z.infer<Schema>, id: string) => Query,
+      wrong: Parameters<typeof readQuery>[2] = WRONG,
     ) =>
     (c: Context<ApiEnv>) => {
       const repository = deps.repositories.open(pathOf(c, 'board:read'))
-      const parameters = readQuery(c.req.url, schema, WRONG)
+      const parameters = readQuery(c.req.url, schema, wrong)
       const query = toQuery(parameters, c.req.param('id') ?? '')
       return answerRead(c, query, repository.read(query, c.req.header('If-None-Match')))
     }
@@ -154,13 +155,18 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   )
   app.get(
     '/activity',
-    read(activityQuery, ({ path: _, since, before, limit, ...filter }) => ({
-      kind: 'activity',
-      filter,
-      ...(since !== undefined && { since }),
-      ...(before !== undefined && { before: Number(before) }),
-      limit: limit === undefined ? ROWS : limitOf(limit),
-    })),
+    read(
+      activityQuery,
+      ({ path: _, since, before, limit, ...filter }) => ({
+        kind: 'activity',
+        filter,
+        ...(since !== undefined && { since }),
+        ...(before !== undefined && { before: Number(before) }),
+        limit: limit === undefined ? ROWS : limitOf(limit),
+      }),
+      // A script whose variable is empty must not take all of it for what it asked for.
+      { reason: 'invalid_request' },
+    ),
   )
 
   app.get('/boards', async (c) => {
