@@ -94,7 +94,8 @@ describe('commands that are run by the first line', () => {
   )
 })
 
-describe.each(Object.entries(DAY_BOARDS))(
+const { 'backlog-md': backlog, openspec } = DAY_BOARDS
+describe.each(Object.entries({ 'backlog-md': backlog, openspec }))(
   'two hours of eight agents in worktrees on %s',
   (_, board) => {
     it(

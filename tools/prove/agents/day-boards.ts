@@ -45,30 +45,43 @@ const changeOf = (n: number) => `tea-${Math.ceil(n / OF_ONE)}`
 const box = (n: number) => `- [ ] 1.${n} Pour ${n}\n  The kettle.\n  The cup.\n  The spoon.\n`
 const BOX = /^- \[(.)\] 1\.(\d+) /gm
 
-const OPENSPEC: DayBoard = {
-  files: (tasks) =>
-    Object.fromEntries(
-      [...Map.groupBy(numbers(tasks), changeOf)].map(([change, of]) => [
-        `openspec/changes/${change}/tasks.md`,
-        of.map(box).join('\n'),
-      ]),
-    ),
-  fileOf: (task) => `openspec/changes/${task.split('/')[0]}/tasks.md`,
-  // It has no mark for begun work.
-  mark: (text) => text,
-  close: (text, task) =>
-    text.replace(`- [ ] ${task.split('/')[1]} `, `- [x] ${task.split('/')[1]} `),
-  statuses: (texts) =>
-    Object.fromEntries(
-      texts.flatMap((text) =>
-        [...text.matchAll(BOX)].map(([, mark, n]) => [
-          `${changeOf(Number(n))}/1.${n}`,
-          mark === 'x' ? 'done' : 'todo',
+/** Checklists in folders. `begun`: its mark for that, if it has one. */
+function checklists(within: string, begun = ' '): DayBoard {
+  const fileIn = (folder: string) => `${within}/${folder}/tasks.md`
+  const to = (mark: string) => (text: string, task: string) => {
+    const number = task.split('/')[1]
+    return [' ', begun].reduce(
+      (now, from) => now.replace(`- [${from}] ${number} `, `- [${mark}] ${number} `),
+      text,
+    )
+  }
+  return {
+    files: (tasks) =>
+      Object.fromEntries(
+        [...Map.groupBy(numbers(tasks), changeOf)].map(([change, of]) => [
+          fileIn(change),
+          of.map(box).join('\n'),
         ]),
       ),
-    ),
-  closed: (texts) => texts.join('').split('- [x]').length - 1,
-  isTask: (id) => id.includes('/'),
+    fileOf: (task) => fileIn(task.split('/')[0] ?? ''),
+    mark: to(begun),
+    close: to('x'),
+    statuses: (texts) =>
+      Object.fromEntries(
+        texts.flatMap((text) =>
+          [...text.matchAll(BOX)].map(([, mark, n]) => [
+            `${changeOf(Number(n))}/1.${n}`,
+            mark === 'x' ? 'done' : mark === begun && begun !== ' ' ? 'in-progress' : 'todo',
+          ]),
+        ),
+      ),
+    closed: (texts) => texts.join('').split('- [x]').length - 1,
+    isTask: (id) => id.includes('/'),
+  }
 }
 
-export const DAY_BOARDS = { 'backlog-md': BACKLOG, openspec: OPENSPEC }
+export const DAY_BOARDS = {
+  'backlog-md': BACKLOG,
+  openspec: checklists('openspec/changes'),
+  kiro: checklists('.kiro/specs', '-'),
+}

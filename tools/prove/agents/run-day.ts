@@ -1,5 +1,5 @@
-// `node tools/prove/agents/run-day.ts [backlog-md|openspec] [HOURS] [SEED]`: agents work for a day
-// in worktrees, on a board that people merge into, stash and switch. docs/reliability.md says more.
+// `node tools/prove/agents/run-day.ts [BOARD] [HOURS] [SEED]`: agents work for a day in worktrees,
+// on a board that people merge into, stash and switch. docs/reliability.md says more.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,8 @@ const TASKS_AN_HOUR = 10
 const [name = 'backlog-md', hours = '24', seed = '1'] = process.argv.slice(2)
 const board = Object.entries(DAY_BOARDS).find(([it]) => it === name)?.[1]
 if (!board || !(Number(hours) > 0) || !Number.isInteger(Number(seed))) {
-  console.error('usage: node tools/prove/agents/run-day.ts [backlog-md|openspec] [HOURS] [SEED]')
+  const names = Object.keys(DAY_BOARDS).join('|')
+  console.error(`usage: node tools/prove/agents/run-day.ts [${names}] [HOURS] [SEED]`)
   process.exit(2)
 }
 const home = await mkdtemp(join(tmpdir(), 'signalbox-home-'))
