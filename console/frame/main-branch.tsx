@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Activity, ActivityRow, BoardStatus } from '../../libraries/api/types.ts'
+import { switchOf } from '../board/happened/digest.ts'
 import { request } from '../data/http.ts'
 import type { Live } from '../data/live.ts'
 import { Age, now } from '../ui/time.tsx'
@@ -15,11 +16,12 @@ export function MainBranch({ live }: { live: Live }) {
   const last = useLastSwitch(live.path, main)
   if (!main) return null
   const isRecent = last && now.value - Date.parse(last.at) < LATELY_MS
-  const [from] = last?.changes?.branch ?? last?.changes?.head ?? []
   return (
     <p class={isRecent ? 'main-branch caution' : 'main-branch'} title="The branch of the main tree">
       <bdi>{main.branch ?? main.head.slice(0, 8)}</bdi>
-      <span role="status">{isRecent && `, switched from ${String(from).slice(0, SHOWN)} `}</span>
+      <span role="status">
+        {isRecent && `, switched from ${switchOf(last)[0]?.slice(0, SHOWN)} `}
+      </span>
       {isRecent && <Age at={last.at} />}
     </p>
   )

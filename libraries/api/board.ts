@@ -6,7 +6,7 @@ import {
   activityRowSchema,
   activitySchema,
 } from '../../worker/board/activity-rows.ts'
-import { mainTreeSchema, readingSchema } from '../../worker/board/publishing.ts'
+import { placeSchema, readingSchema } from '../../worker/board/publishing.ts'
 import * as records from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import {
@@ -47,8 +47,7 @@ const statusSchema = z.object({
     .describe('Until then, the edge had all that the sidecar saw in the folder.')
     .exactOptional(),
   reading: readingSchema.exactOptional(),
-  main: mainTreeSchema
-    .omit({ switched: true })
+  main: placeSchema
     .describe('Where git has the main tree of the board, where it is in one.')
     .exactOptional(),
   now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),

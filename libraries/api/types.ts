@@ -562,6 +562,8 @@ export interface ChangesRequest {
     branch?: string
     /** Since it was last sent to the edge: another branch, or no later commit. */
     switched?: true
+    /** Of a switch: where that branch is, if that is other than was last sent. */
+    from?: string
   }
   /** The version of the publishing protocol. */
   wire: 3
@@ -1674,6 +1676,8 @@ export type SyncRequest =
         branch?: string
         /** Since it was last sent to the edge: another branch, or no later commit. */
         switched?: true
+        /** Of a switch: where that branch is, if that is other than was last sent. */
+        from?: string
       }
       /** The version of the publishing protocol. */
       wire: 3

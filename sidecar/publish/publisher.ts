@@ -79,8 +79,8 @@ export class Publisher {
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
   #syncWanted: boolean = true
-  /** git may have switched the main tree without a change of the board. */
-  #mayBeSwitched: boolean = true
+  /** git may have moved the main tree without a change of the board. */
+  #mayHaveMoved: boolean = true
   #announced: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
   #isBusy: boolean = false
@@ -121,9 +121,9 @@ export class Publisher {
     this.#wake()
   }
 
-  /** The main tree may be on another commit. */
+  /** The main tree may be on another branch or commit. */
   moved(): void {
-    this.#mayBeSwitched = true
+    this.#mayHaveMoved = true
     this.#wake()
   }
 
@@ -241,7 +241,7 @@ export class Publisher {
     // While the store is missing nothing is known of its records: the sync that follows its
     // return finds every difference.
     if (this.#syncWanted) return true
-    const hasNews = this.#dirty.size > 0 || (this.#mayBeSwitched && this.#deps.mainSince)
+    const hasNews = this.#dirty.size > 0 || (this.#mayHaveMoved && this.#deps.mainSince)
     return Boolean(hasNews) && this.#store.state !== 'missing'
   }
 
@@ -369,16 +369,13 @@ export class Publisher {
   }
 
   async #publish(keys: Set<Key>): Promise<Failure | undefined> {
-    this.#mayBeSwitched = false
-    const { main: sent } = this.#standing
-    const now = await this.#deps.mainSince?.(sent)
-    // A commit is sent with the next change.
-    const main = keys.size > 0 || !sent || now?.switched ? now : undefined
+    this.#mayHaveMoved = false
+    const main = await this.#deps.mainSince?.(this.#standing.main)
     const change = new Change(keys, { ...this.#deps, standing: this.#standing, main })
     this.#change = change
     try {
       const failure = await change.send()
-      if (failure) this.#mayBeSwitched = true
+      if (failure) this.#mayHaveMoved = true
       if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
       // All was applied and only the answer is lost: the sync makes the edge signal it.
       else if (change.pending.size === 0) this.#syncWanted = true

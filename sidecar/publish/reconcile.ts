@@ -1,7 +1,13 @@
 // One sync: narrows the difference between the board and the edge down to keys, from one root hash
 // over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
 
-import { type Key, type MainTree, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
+import {
+  type Key,
+  type MainTree,
+  PART_BYTES,
+  type Place,
+  type StoreState,
+} from '../../worker/board/wire.ts'
 import type { Records } from '../board/record-source.ts'
 import type { Edge, Reply, StepAnswer } from './edge.ts'
 import { splitBuckets } from './split.ts'
@@ -16,7 +22,7 @@ export interface Standing {
   /** What the edge makes of a bare store. */
   store: 'present' | 'missing'
   /** What the edge has of the main tree. */
-  main?: Omit<MainTree, 'switched'> | undefined
+  main?: Place | undefined
   /** The edge takes a socket in place of reports. */
   takesSocket: boolean
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
@@ -71,7 +77,7 @@ export type MainSince = (sent: Standing['main']) => Promise<MainTree | undefined
 /** What was sent has arrived. */
 export function toldMain(standing: Standing, main: MainTree | undefined): void {
   if (!main) return
-  const { switched: _, ...at } = main
+  const { switched: _, from: __, ...at } = main
   standing.main = at
 }
 

@@ -37,7 +37,7 @@ const RAW = ['--raw', '-z', '--no-abbrev', '--no-renames', '-m', '--first-parent
 export interface Git {
   /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
   mergeBases(one: string, other: string): Promise<string[] | undefined>
-  /** What a `HEAD` is at. Undefined: it has no commit yet, or git did not answer. */
+  /** What a `HEAD` or a branch is at. Undefined: it has no commit yet, or git did not answer. */
   checkedOut(head: string): Promise<CheckedOut | undefined>
   /** Whether a `HEAD` has this commit, or one after it. Undefined: git did not answer. */
   goesOn(commit: string, head: string): Promise<boolean | undefined>

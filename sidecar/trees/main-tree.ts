@@ -5,7 +5,7 @@ import type { MainTree } from '../../worker/board/wire.ts'
 import type { CheckedOut } from './git.ts'
 import type { Repository } from './repository.ts'
 
-type Asked = Pick<Repository, 'head' | 'checkedOut' | 'goesOn'>
+type Asked = Pick<Repository, 'head' | 'checkedOut' | 'goesOn' | 'tipOf'>
 
 export class MainTreeNews {
   readonly #repository: Asked
@@ -28,9 +28,13 @@ export class MainTreeNews {
     this.#known = { sign, at }
     if (!at) return undefined
     if (!sent) return at
-    const isSameBranch = sent.branch === at.branch
-    if (isSameBranch && sent.head === at.head) return undefined
-    const goesOn = isSameBranch ? await this.#repository.goesOn(sent.head) : false
+    if (sent.branch !== at.branch) {
+      // What was committed there since then, and not sent yet, is no part of the switch.
+      const from = sent.branch === undefined ? undefined : await this.#repository.tipOf(sent.branch)
+      return { ...at, switched: true, ...(from !== undefined && from !== sent.head && { from }) }
+    }
+    if (sent.head === at.head) return undefined
+    const goesOn = await this.#repository.goesOn(sent.head)
     if (goesOn === undefined) return undefined
     return goesOn ? at : { ...at, switched: true }
   }

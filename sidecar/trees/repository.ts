@@ -54,6 +54,8 @@ export interface Repository {
   checkedOut(): ReturnType<Git['checkedOut']>
   /** Whether the leading tree has this commit, or one after it. */
   goesOn(commit: string): Promise<boolean | undefined>
+  /** The commit of a branch. Undefined: it is gone, or git did not answer. */
+  tipOf(branch: string): Promise<string | undefined>
   trees(): readonly TreeNow[]
   /** These were known to an earlier run. Before `follow`. */
   remember(trees: readonly TreeNow[]): void
@@ -150,6 +152,9 @@ class OneRepository implements Repository {
   head = (): string => leadingHead(this.#leading)
 
   checkedOut: Repository['checkedOut'] = () => this.#git.checkedOut(headOf(this.#leading))
+
+  tipOf: Repository['tipOf'] = async (branch) =>
+    (await this.#git.checkedOut(`refs/heads/${branch}`))?.head
 
   goesOn: Repository['goesOn'] = (commit) => this.#git.goesOn(commit, headOf(this.#leading))
 

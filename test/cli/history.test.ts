@@ -97,10 +97,16 @@ test('a switch of branches is told, also while no file of the board changes', as
   await until(async () =>
     expect(await (await cli.get('status')).json()).toMatchObject({ main: { branch } }),
   )
+  const isAt = async (head: string) =>
+    expect(await (await cli.get('status')).json()).toMatchObject({ main: { head } })
+  git(cli.board, 'commit', '-q', '--allow-empty', '-m', 'of no task')
+  const head = git(cli.board, 'rev-parse', 'HEAD').trim()
+  await until(() => isAt(head))
   git(cli.board, 'switch', '-q', '-c', 'feat')
   await until(async () => {
     const [row] = await read()
     expect(row).toMatchObject({ kind: 'switched', changes: { branch: [branch, 'feat'] } })
+    expect(row?.changes).not.toHaveProperty('head')
   })
   await rm(join(cli.board, '.cairn/tasks/T-1.md'))
   await until(async () => expect((await read())[0]).toMatchObject({ kind: 'deleted' }))

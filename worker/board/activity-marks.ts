@@ -23,7 +23,7 @@ export class Nearby {
     const ofMain = rows.filter(({ tree }) => tree === undefined)
     const changed = ofMain.filter(({ changes }) => changes?.title)
     const of = (kind: Described['kind']) => ofMain.filter((row) => row.kind === kind)
-    this.isSwitch = of('switched').length > 0
+    this.isSwitch = of('switched').some(({ changes }) => changes?.head)
     this.#gained = Map.groupBy([...of('created'), ...changed], ({ title }) => title)
     this.#lost = Map.groupBy([...of('deleted'), ...changed], (row) => textBefore(row))
   }

@@ -76,14 +76,17 @@ export class Activity {
   /** Where the main tree is now, before what follows from that. */
   moved(state: RepositoryState, main: MainTree | undefined, now: number): void {
     if (!main) return
-    const { switched, ...at } = main
+    const { switched, from, ...at } = main
     const { main: was } = state
     state.main = at
     if (!was || !switched) return
-    state.isSwitching = true
+    // A new branch at the same commit changes no file.
+    const head = [from ?? was.head, at.head]
+    const isMoved = head[0] !== head[1]
+    if (isMoved) state.isSwitching = true
     const changes = {
       ...(was.branch !== at.branch && { branch: [was.branch ?? null, at.branch ?? null] }),
-      head: [was.head, at.head],
+      ...(isMoved && { head }),
     }
     this.add([{ kind: 'switched', changes }], state, now)
   }

@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import type { MayBe, Moved } from './claim-moves.ts'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
-import type { DataRecord, MainTree, Reading, StoreState } from './wire.ts'
+import type { DataRecord, Place, Reading, StoreState } from './wire.ts'
 
 /** Everything that a repository stores besides its records and its log. */
 export interface RepositoryState {
@@ -47,7 +47,7 @@ export interface RepositoryState {
   /** When the edge last held all that the sidecar saw (ms). */
   currentAt?: number
   /** Where git has the main tree. */
-  main?: Omit<MainTree, 'switched'>
+  main?: Place
   /** git switched the main tree, and what follows from that is not whole yet. */
   isSwitching?: true
   /** Until the board is published: whether the history knows its tasks of an earlier life. */

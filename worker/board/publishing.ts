@@ -32,13 +32,22 @@ export const storeSchema = z.object({
     .describe('Its watcher has failed: changes are found by scans, each second or later.'),
 })
 
-export const mainTreeSchema = z
-  .object({
-    head: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/),
-    branch: z.string().max(1_024).exactOptional(),
+const commitSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
+
+/** Where git has the main tree. */
+export const placeSchema = z.object({
+  head: commitSchema,
+  branch: z.string().max(1_024).exactOptional(),
+})
+
+export const mainTreeSchema = placeSchema
+  .extend({
     switched: z
       .literal(true)
       .describe('Since it was last sent to the edge: another branch, or no later commit.')
+      .exactOptional(),
+    from: commitSchema
+      .describe('Of a switch: where that branch is, if that is other than was last sent.')
       .exactOptional(),
   })
   .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')
@@ -108,10 +117,7 @@ export const SYNC_ANSWERS = {
     epoch: z.string(),
     match: z.boolean(),
     store: z.enum(['present', 'missing']).describe('What clients see of the store.'),
-    main: mainTreeSchema
-      .omit({ switched: true })
-      .describe('What was last sent to the edge of it.')
-      .exactOptional(),
+    main: placeSchema.describe('What was last sent to the edge of it.').exactOptional(),
     socket: z
       .literal(true)
       .exactOptional()

@@ -86,6 +86,7 @@ export type ChangesRequest = z.infer<typeof publishing.changesSchema>
 export type Reading = z.infer<typeof publishing.readingSchema>
 
 export type MainTree = z.infer<typeof publishing.mainTreeSchema>
+export type Place = z.infer<typeof publishing.placeSchema>
 
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
 

@@ -193,10 +193,15 @@ export function textOf(row: ActivityRow): string {
 }
 
 /** Another branch, or another commit of the same one. */
-function switchText({ changes = {} }: Pick<ActivityRow, 'changes'>): string {
-  const [from, to] = changes.branch ?? []
-  const [before, after] = (changes.head ?? []).map((head) => String(head).slice(0, 8))
-  return `main tree switched from ${from ?? before} to ${to ?? after}`
+function switchText(row: Pick<ActivityRow, 'changes'>): string {
+  const [from, to] = switchOf(row)
+  return `main tree switched from ${from} to ${to}`
+}
+
+/** Where the main tree was, and is: the branch, else the commit. */
+export function switchOf({ changes = {} }: Pick<ActivityRow, 'changes'>): string[] {
+  const { branch = [], head = [] } = changes
+  return [0, 1].map((at) => String(branch[at] ?? head[at]?.toString().slice(0, 8) ?? 'no branch'))
 }
 
 /** In the given order, with how many tasks each switch changed. */

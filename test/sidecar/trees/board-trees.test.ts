@@ -47,6 +47,7 @@ async function open({ isSlow = false } = {}) {
     head: () => '',
     checkedOut: async () => undefined,
     goesOn: async () => undefined,
+    tipOf: async () => undefined,
     trees: () => trees,
     remember: () => undefined,
     catchUp: async () => undefined,

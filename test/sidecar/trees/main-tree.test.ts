@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { MainTreeNews } from '../../../sidecar/trees/main-tree.ts'
 
 /** A repository whose commits are in the order of their letters, and how often git was asked. */
-function repository(first: { head: string; branch?: string }) {
+function repository(first: { head: string; branch?: string }, tips: Record<string, string> = {}) {
   const state = { at: first, moves: 0, asked: 0 }
   const news = new MainTreeNews({
     head: () => String(state.moves),
@@ -11,6 +11,7 @@ function repository(first: { head: string; branch?: string }) {
       return state.at
     },
     goesOn: async (commit) => commit < state.at.head,
+    tipOf: async (branch) => tips[branch],
   })
   const move = (at: typeof first) => Object.assign(state, { at, moves: state.moves + 1 })
   return { news, state, move }
@@ -40,11 +41,24 @@ it.each([
   expect(await news.since(MAIN)).toEqual({ ...at, ...(switched && { switched }) })
 })
 
+it('says from which commit a branch was left that had gone on since it was last told of', async () => {
+  const left = async (tips: Record<string, string>) => {
+    const { news, move } = repository(MAIN, tips)
+    await news.since(undefined)
+    move({ head: 'b', branch: 'feat' })
+    return (await news.since(MAIN))?.from
+  }
+  expect(await left({ main: 'c' })).toBe('c')
+  expect(await left({ main: 'b' })).toBeUndefined()
+  expect(await left({})).toBeUndefined()
+})
+
 it('says nothing while git does not say whether it was a switch', async () => {
   const news = new MainTreeNews({
     head: () => '',
     checkedOut: async () => ({ head: 'c', branch: 'main' }),
     goesOn: async () => undefined,
+    tipOf: async () => undefined,
   })
   expect(await news.since(MAIN)).toBeUndefined()
 })

@@ -218,6 +218,20 @@ describe('what is honest', () => {
     expect(await board.marked()).toEqual(['A-3 deleted_while_open'])
   })
 
+  it('has its mark beside a new branch at the same commit, which changes no file', async () => {
+    const board = published(...open(2))
+    const head = 'a'.repeat(40)
+    board.change([], { main: { head, branch: 'main' } })
+    const main = { head, branch: 'feat', switched: true } as const
+    board.change([], { main, deletes: ['task:A-1'] })
+    board.change([], { deletes: ['task:A-2'] })
+    board.now += DAY
+    const marks = ['A-1 deleted_while_open', 'A-2 deleted_while_open']
+    expect(await board.marked()).toEqual(marks)
+    const [switched] = await board.rows({ kind: 'switched' })
+    expect(switched?.changes).toEqual({ branch: ['main', 'feat'] })
+  })
+
   it('has no mark where a claim was valid, or had finished', async () => {
     const [one, two, three] = open(3)
     if (!one || !two || !three) throw new Error('too few')

@@ -130,6 +130,13 @@ describe('what happened', () => {
     expect(byAgent).toEqual([])
   })
 
+  it('names the branches of a switch at the same commit, or that there is none', () => {
+    const textFor = (branch: (string | null)[]) =>
+      textOf(rowsOf({ kind: 'switched', changes: { branch } })[0] as ActivityRow)
+    expect(textFor(['main', 'fix'])).toBe('main tree switched from main to fix')
+    expect(textFor(['main', null])).toBe('main tree switched from main to no branch')
+  })
+
   it('names the commits of a switch without another branch', () => {
     const head = ['0123456789abcdef', 'fedcba9876543210']
     expect(textOf(rowsOf({ kind: 'switched', changes: { head } })[0] as ActivityRow)).toBe(
