@@ -4,18 +4,16 @@ import { resolve } from 'node:path'
 import type { ActivityRow } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { activityText } from '../../libraries/mcp/activity-text.ts'
-import { trailerOf } from '../../worker/board/activity-chain.ts'
 import { durationMs } from '../../worker/shared/duration.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import { lineOf, pagesOf } from '../history/read-history.ts'
+import { exportOf, pagesOf } from '../history/read-history.ts'
 import { verify } from '../history/verify.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
-import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { findTarget, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [
@@ -64,7 +62,10 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
   }
   const { edge } = target
   try {
-    if (exports) return await printExport(edge, (text) => io.out(text))
+    if (exports) {
+      for await (const line of exportOf(edge)) io.out(`${line}\n`)
+      return 0
+    }
     if (file !== undefined) {
       const { text } = await readPlain(resolve(cwd, file)).catch((error: unknown) => {
         throw new UsageError(`${file} cannot be read (${String(error)}).`)
@@ -101,17 +102,4 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
 function timeOf(text: string): string {
   const ms = durationMs(text)
   return ms === undefined ? text : new Date(Date.now() - ms).toISOString()
-}
-
-async function printExport(edge: BoardAtEdge, out: (text: string) => void): Promise<number> {
-  const rows: ActivityRow[] = []
-  let before = ''
-  for await (const { activity, previous } of pagesOf(edge)) {
-    rows.push(...activity)
-    before = previous ?? before
-  }
-  rows.reverse()
-  for (const row of rows) out(`${lineOf(row)}\n`)
-  out(`${JSON.stringify(trailerOf(rows, before))}\n`)
-  return 0
 }

@@ -184,6 +184,32 @@ describe('an export', () => {
     })
   })
 
+  test('whose end is cut and written anew says before which row it ends', async () => {
+    await publish()
+    const { lines, verified } = await exported()
+    const rows = lines.slice(0, -1).map((line) => JSON.parse(line))
+    const [cut] = rows.slice(-1)
+    const left = rows.slice(0, -1)
+    const text = [...left, trailerOf(left, '0'.repeat(64))].map((line) => JSON.stringify(line))
+    expect(await verified(text.join('\n'))).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`It ends before row ${cut.seq}, of ${cut.at}.`),
+    })
+  })
+
+  test('of more than a page is printed page by page, the oldest row first', async () => {
+    await run(['sync', cli.board], cli.env())
+    for (let n = 1; n <= 1_100; n++) await cli.save(`W-${n}`, `Task ${n}`)
+    await run(['sync', cli.board], cli.env())
+    const [newest] = await read()
+    const { lines, out, verified } = await exported()
+    const rows = lines.slice(0, -1).map((line) => JSON.parse(line).seq)
+    expect(rows.length).toBeGreaterThan(1_100)
+    expect(rows).toEqual(Array.from({ length: newest?.seq ?? 0 }, (_, n) => n + 1))
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ count: rows.length, first: 1 })
+    expect((await verified(out)).code).toBe(0)
+  })
+
   test('of another history, or of rows that are not there any more, is not whole', async () => {
     await publish()
     const { out, verified } = await exported()

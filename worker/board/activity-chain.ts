@@ -77,6 +77,12 @@ export const trailerOf = (rows: readonly Chained[], previous: string): Trailer =
   head: rows.at(-1)?.hash ?? previous,
 })
 
+/** Of rows that follow those of `before`. */
+export const joined = (before: Trailer | undefined, next: Trailer): Trailer =>
+  before
+    ? { ...next, count: before.count + next.count, first: before.first, previous: before.previous }
+    : next
+
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line)
