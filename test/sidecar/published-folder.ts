@@ -11,9 +11,10 @@ import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { Repositories } from '../../sidecar/trees/repository.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import type { Message, Task } from '../../worker/board/wire.ts'
-import { hostClock } from '../../worker/shared/clock.ts'
+import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import { Repo, token } from '../support/edge.ts'
 import type { EventStream } from '../support/event-stream.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { type EdgeServer, serveEdge } from './edge-server.ts'
 
 /** Path in the project → text. */
@@ -32,9 +33,16 @@ export class PublishedFolder {
     this.#repo = new Repo(server.edge)
   }
 
-  /** Its first sync is in, and a client listens. `prepare` is called with the project before. */
-  static async open(files: Files, prepare?: (dir: string) => void): Promise<PublishedFolder> {
-    const folder = new PublishedFolder(await serveEdge())
+  /**
+   * Its first sync is in, and a client listens. `prepare` is called with the project before.
+   * `clock`: of the edge, a day ahead at most.
+   */
+  static async open(
+    files: Files,
+    prepare?: (dir: string) => void,
+    clock: Clock = hostClock,
+  ): Promise<PublishedFolder> {
+    const folder = new PublishedFolder(await serveEdge(processEdge({ clock })))
     for (const [name, text] of Object.entries(files)) folder.write(name, text)
     prepare?.(folder.dir)
     await folder.startSidecar()
@@ -74,7 +82,7 @@ export class PublishedFolder {
   }
 
   async startSidecar(): Promise<void> {
-    const bearer = await token({ repos: [this.#repo.path], scope: 'board:write' })
+    const bearer = await token({ repos: [this.#repo.path], scope: 'board:write', exp: '1d' })
     const { path: repo } = this.#repo
     const url = new URL(this.#server.url)
     const { sidecar, publisher } = openSidecar({

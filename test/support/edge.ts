@@ -86,7 +86,7 @@ export class Repo {
   }
 
   async request(route: string, init: RequestInit = {}): Promise<Response> {
-    this.#bearer ||= await token({ repos: [this.path] })
+    this.#bearer ||= await token({ repos: [this.path], exp: '1d' })
     const [pathname, query] = route.split('?')
     const headers = new Headers(init.headers)
     if (!headers.has('Authorization')) headers.set('Authorization', `Bearer ${this.#bearer}`)
