@@ -124,6 +124,23 @@ export const Title = ({ of: title }: { of: string }) => (
   </>
 )
 
+interface TaskLinkProps {
+  id: string
+  title: string
+  view?: 'board' | 'happened'
+  query?: Readonly<Record<string, string>>
+}
+
+/** Opens the task in front of the view. */
+export const TaskLink = ({ id, title, view = 'board', query }: TaskLinkProps) => (
+  <a href={linkTo({ view, id, ...(query && { query }) })} data-open={id}>
+    {title !== id && <span class="id">{id} </span>}
+    <span dir="auto">
+      <Title of={title} />
+    </span>
+  </a>
+)
+
 /** The CSS class for the colour of the edge. */
 const edgeClass = (card: CardData): string =>
   card.task.invalid === undefined ? (workState(card)?.name ?? '') : 'invalid'

@@ -122,7 +122,7 @@ export function cardMaker(board: Board): (task: Task) => CardData {
       ...(parentTitle !== undefined && { parentTitle }),
       ...(state && { state }),
       ...(isElsewhere && { column: begun }),
-      ...(session && { actor: workerText(session) }),
+      ...(session && { actor: workerOf(session) }),
       ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
       ...(since !== undefined && { since }),
     }
@@ -265,11 +265,13 @@ export function statusName(status: string): string {
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
-/** `feat-x (agent/dim) · root@vm`: where somebody works, then who. */
-function workerText({ actor, tree, branch, live }: Session): string {
-  const at = tree ?? (live?.worktree && lastPart(live.worktree))
-  return [placeText(at, branch), agentName(actor, at)].filter(Boolean).join(' · ')
+function workerOf({ actor, tree, branch, live }: Session): string {
+  return workerText(actor, tree ?? (live?.worktree && lastPart(live.worktree)), branch)
 }
+
+/** `feat-x (agent/dim) · root@vm`: where somebody works, then who. */
+export const workerText = (actor: string, tree: string | undefined, branch?: string): string =>
+  [placeText(tree, branch), agentName(actor, tree)].filter(Boolean).join(' · ')
 
 /** What a linked worktree made of a task, in a few words. */
 export function treeText({ tree, status = '', gone, invalid }: TreeMark, task: Task): string {

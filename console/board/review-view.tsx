@@ -4,11 +4,10 @@
 import { useId, useMemo } from 'preact/hooks'
 import { statusesOf } from '../../worker/board/to-do.ts'
 import type { Live } from '../data/live.ts'
-import { linkTo } from '../router.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { count } from '../ui/format.ts'
 import { Lasting } from '../ui/time.tsx'
-import { Title } from './card.tsx'
+import { TaskLink } from './card.tsx'
 import type { CardData } from './cards.ts'
 import { type Branch, branchesOf, lookCommand, type Reviewed } from './review.ts'
 
@@ -57,12 +56,7 @@ function ReviewedItem({ item: { card, since, who, summary } }: { item: Reviewed 
   const { id, title } = card.task
   return (
     <li data-card={id}>
-      <a href={linkTo({ view: 'board', id })} data-open={id}>
-        {title !== id && <span class="id">{id} </span>}
-        <span dir="auto">
-          <Title of={title} />
-        </span>
-      </a>{' '}
+      <TaskLink id={id} title={title} />{' '}
       <span class="hint">
         {who !== undefined && `${who} · `}
         {since !== undefined && <Lasting since={since} />}

@@ -1,11 +1,10 @@
 // The branch that the main tree of the board is on, and that it was switched lately: then tasks
 // have changed that nobody touched.
 
-import { useEffect, useState } from 'preact/hooks'
 import type { Activity, ActivityRow, BoardStatus } from '../../libraries/api/types.ts'
-import { switchOf } from '../board/happened/digest.ts'
-import { request } from '../data/http.ts'
+import { switchOf } from '../../worker/board/task-state.ts'
 import type { Live } from '../data/live.ts'
+import { useRead } from '../data/use-read.ts'
 import { Age, now } from '../ui/time.tsx'
 
 /** Who looks twenty times a day has seen an older one. */
@@ -30,18 +29,9 @@ export function MainBranch({ live }: { live: Live }) {
 /** Of a branch: the bar has other things to say. */
 const SHOWN = 24
 
-/** Read anew with each commit of the main tree. Where the read fails, none is shown. */
+/** Where the read fails, none is shown. */
 function useLastSwitch(path: string, main: BoardStatus['main']): ActivityRow | undefined {
-  const [row, setRow] = useState<ActivityRow>()
-  useEffect(() => {
-    if (!main) return
-    const wanted = new AbortController()
-    const query = new URLSearchParams({ path, kind: 'switched', limit: '1' })
-    request<Activity>(`/api/activity?${query}`, { signal: wanted.signal }).then(
-      ({ activity }) => setRow(activity[0]),
-      () => undefined,
-    )
-    return () => wanted.abort()
-  }, [path, main?.head, main?.branch])
-  return row
+  const query = new URLSearchParams({ path, kind: 'switched', limit: '1' })
+  const found = useRead<Activity>(`/api/activity?${query}`, [main?.head, main?.branch])
+  return typeof found === 'object' ? found.activity[0] : undefined
 }

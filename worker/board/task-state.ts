@@ -2,6 +2,7 @@
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../shared/duration.ts'
+import type { Described } from './activity-rows.ts'
 import type { Row } from './why-not.ts'
 import type { Session, Task } from './wire.ts'
 
@@ -139,6 +140,12 @@ const timeOf = (text = ''): number => Date.parse(text) || 0
 export function placeText(tree: string | undefined, branch: string | undefined) {
   if (tree === undefined) return branch
   return branch === undefined || branch === tree ? tree : `${tree} (${branch})`
+}
+
+/** Where a switch of the main tree began, and ended: the branch, else the commit. */
+export function switchOf({ changes = {} }: Pick<Described, 'changes'>): string[] {
+  const { branch = [], head = [] } = changes
+  return [0, 1].map((at) => String(branch[at] ?? head[at]?.toString().slice(0, 8) ?? 'no branch'))
 }
 
 /** Without the id of a process, and without the worktree that stands before it. */

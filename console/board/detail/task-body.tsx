@@ -11,11 +11,10 @@ import type {
   TaskDetail,
 } from '../../../libraries/api/types.ts'
 import type { Live } from '../../data/live.ts'
-import { linkTo } from '../../router.ts'
 import { Facts } from '../../ui/elements.tsx'
 import { ago, isWeb } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
-import { LabelChips, PriorityChip, Title } from '../card.tsx'
+import { LabelChips, PriorityChip, TaskLink, Title } from '../card.tsx'
 import {
   assigneesOf,
   ONLY_IN_TREES,
@@ -209,12 +208,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         }
         return (
           <li key={id}>
-            <a href={linkTo({ view: 'board', id })} data-open={id}>
-              {task.title !== id && <span class="id">{id} </span>}
-              <span dir="auto">
-                <Title of={task.title} />
-              </span>
-            </a>{' '}
+            <TaskLink id={id} title={task.title} />{' '}
             <span class="hint">{statusName(task.status)}</span>
           </li>
         )

@@ -2,17 +2,9 @@
 // Pure.
 
 import type { ActivityRow } from '../../../libraries/api/types.ts'
-import { agentName } from '../../../worker/board/task-state.ts'
+import { switchOf } from '../../../worker/board/task-state.ts'
 import { count, LANGUAGE } from '../../ui/format.ts'
-import { statusName } from '../cards.ts'
-
-export type Mark = NonNullable<ActivityRow['marks']>[number]
-
-export const MARKS: Readonly<Record<Mark, string>> = {
-  deleted_while_open: 'deleted while open',
-  reopened: 'opened again',
-  unclaimed: 'closed without a claim',
-}
+import { statusName, workerText } from '../cards.ts'
 
 /** All that one agent, or everybody, did to a task. */
 export interface Line {
@@ -25,7 +17,7 @@ export interface Line {
   said?: string
   /** Of the last change (ISO 8601). */
   at: string
-  marks: readonly Mark[]
+  marks: NonNullable<ActivityRow['marks']>
   /** The agents; empty: no claim says who. */
   who: readonly string[]
 }
@@ -83,11 +75,7 @@ function agentNames(rows: readonly ActivityRow[]): (row: ActivityRow) => string 
   for (const { actor, tree } of rows) {
     if (actor !== undefined && tree !== undefined) trees.set(actor, tree)
   }
-  return ({ actor }) => {
-    if (actor === undefined) return ''
-    const tree = trees.get(actor)
-    return [tree, agentName(actor, tree)].filter(Boolean).join(' · ')
-  }
+  return ({ actor }) => (actor === undefined ? '' : workerText(actor, trees.get(actor)))
 }
 
 /** One for each task, the last changed first. */
@@ -196,12 +184,6 @@ export function textOf(row: ActivityRow): string {
 function switchText(row: Pick<ActivityRow, 'changes'>): string {
   const [from, to] = switchOf(row)
   return `main tree switched from ${from} to ${to}`
-}
-
-/** Where the main tree was, and is: the branch, else the commit. */
-export function switchOf({ changes = {} }: Pick<ActivityRow, 'changes'>): string[] {
-  const { branch = [], head = [] } = changes
-  return [0, 1].map((at) => String(branch[at] ?? head[at]?.toString().slice(0, 8) ?? 'no branch'))
 }
 
 /** In the given order, with how many tasks each switch changed. */

@@ -7,15 +7,16 @@ import type { Activity } from '../../../libraries/api/types.ts'
 import { problemText, repeatedRead } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
 import { openPagePoller } from '../../data/page-poller.ts'
-import { linkTo, route } from '../../router.ts'
+import { route } from '../../router.ts'
 import { Choice } from '../../ui/filter-bar.tsx'
 import { count, LOADING, number } from '../../ui/format.ts'
 import { Age } from '../../ui/time.tsx'
-import { Title } from '../card.tsx'
+import { TaskLink } from '../card.tsx'
 import { TaskDialog } from '../detail/task-dialog.tsx'
 import { useOpening } from '../use-opening.ts'
-import { type Digest, digestOf, type Group, type Line, MARKS } from './digest.ts'
+import { type Digest, digestOf, type Group, type Line } from './digest.ts'
 import { type Looked, lookAgain, parseLooked } from './looked.ts'
+import { Marks } from './task-history.tsx'
 
 /** As many as the edge answers at once. */
 const MOST = 1_000
@@ -180,18 +181,9 @@ const Lines = ({ of, isByTask }: { of: readonly Line[]; isByTask?: true }) => (
   <ol class="lines">
     {of.map(({ task, title, text, said, at, marks, who }) => (
       <li key={task}>
-        <a href={linkTo({ view: 'happened', id: task, query: route.value.query })} data-open={task}>
-          {title !== task && <span class="id">{task} </span>}
-          <span dir="auto">
-            <Title of={title} />
-          </span>
-        </a>
+        <TaskLink id={task} title={title} view="happened" query={route.value.query} />
         <span class="what">
-          {marks.map((mark) => (
-            <span key={mark} class="chip stop">
-              {MARKS[mark]}
-            </span>
-          ))}
+          <Marks of={marks} />
           {text}
           {isByTask && who.length > 0 && <span class="hint"> by {who.join(', ')}</span>}
           {said !== undefined && (

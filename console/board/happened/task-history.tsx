@@ -1,27 +1,35 @@
 // The history of the open task: what changed, by whom, and what stands out.
 
-import { useEffect, useState } from 'preact/hooks'
-import type { Activity } from '../../../libraries/api/types.ts'
+import type { Activity, ActivityRow } from '../../../libraries/api/types.ts'
 import { agentName } from '../../../worker/board/task-state.ts'
-import { problemText, request } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
+import { useRead } from '../../data/use-read.ts'
 import { Age } from '../../ui/time.tsx'
-import { MARKS, textOf } from './digest.ts'
+import { textOf } from './digest.ts'
 
-/** Undefined: it is not read yet. Read again at each signal, which the browser's cache answers. */
+type Mark = NonNullable<ActivityRow['marks']>[number]
+
+const MARKS: Readonly<Record<Mark, string>> = {
+  deleted_while_open: 'deleted while open',
+  reopened: 'opened again',
+  unclaimed: 'closed without a claim',
+}
+
+export const Marks = ({ of = [] }: { of?: readonly Mark[] | undefined }) => (
+  <>
+    {of.map((mark) => (
+      <span key={mark} class="chip stop">
+        {MARKS[mark]}
+      </span>
+    ))}
+  </>
+)
+
+/** Undefined: it is not read yet. Read again at each signal. */
 export function useHistory(live: Live, task: string): Activity['activity'] | string | undefined {
-  const [history, setHistory] = useState<Activity['activity'] | string>()
-  const last = live.signals.value[0]?.id
-  useEffect(() => {
-    const wanted = new AbortController()
-    const query = new URLSearchParams({ path: live.path, task })
-    request<Activity>(`/api/activity?${query}`, { signal: wanted.signal }).then(
-      ({ activity }) => setHistory(activity),
-      (problem: unknown) => !wanted.signal.aborted && setHistory(problemText(problem)),
-    )
-    return () => wanted.abort()
-  }, [live, task, last])
-  return history
+  const query = new URLSearchParams({ path: live.path, task })
+  const found = useRead<Activity>(`/api/activity?${query}`, [live.signals.value[0]?.id])
+  return typeof found === 'object' ? found.activity : found
 }
 
 export const TaskHistory = ({ of }: { of: Activity['activity'] | string }) =>
@@ -32,11 +40,7 @@ export const TaskHistory = ({ of }: { of: Activity['activity'] | string }) =>
       {of.map((row) => (
         <li key={row.seq}>
           <p>
-            {row.marks?.map((mark) => (
-              <span key={mark} class="chip stop">
-                {MARKS[mark]}
-              </span>
-            ))}{' '}
+            <Marks of={row.marks} />{' '}
             {row.actor !== undefined && <strong>{agentName(row.actor, row.tree)} </strong>}
             {textOf(row)}
             {row.by === 'switch' && ', as git switched the main tree'}{' '}
