@@ -9,7 +9,6 @@ import { route } from '../router.ts'
 import { filterBy } from '../ui/filter-bar.tsx'
 import { now } from '../ui/time.tsx'
 import { BoardFilters } from './board-filters.tsx'
-import { focusCard } from './card-grid.tsx'
 import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
 import { ColumnsView } from './columns-view.tsx'
@@ -26,16 +25,10 @@ import { useBoard } from './use-board.ts'
 import { useOpening } from './use-opening.ts'
 
 export function BoardView({ live }: { live: Live }) {
-  const { open, close } = useOpening()
-  const { id } = route.value
   const board = useRef<HTMLDivElement>(null)
+  const { open, close } = useOpening(board)
+  const { id } = route.value
   const isOld = useComputed(() => lampOf(live.state.value, now.value).lamp === 'stop').value
-  const closed = useRef<string>()
-  useEffect(() => {
-    // After closing a task, its card gets the focus again, if it is still there.
-    if (id === undefined && closed.current !== undefined) focusCard(board.current, closed.current)
-    closed.current = id
-  }, [id])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.

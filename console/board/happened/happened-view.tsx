@@ -2,7 +2,7 @@
 // at, then one line for all that an agent did to a task.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { Activity } from '../../../libraries/api/types.ts'
 import { problemText, repeatedRead } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
@@ -28,12 +28,13 @@ const SHOWN = 10
 const FEW = 4
 
 export function HappenedView({ live }: { live: Live }) {
-  const { open, close } = useOpening()
+  const view = useRef<HTMLDivElement>(null)
+  const { open, close } = useOpening(view)
   const { id } = route.value
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
-    <div class="happened" onClick={open}>
+    <div class="happened" ref={view} onClick={open}>
       <Happened live={live} />
       {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
     </div>
