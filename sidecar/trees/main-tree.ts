@@ -5,7 +5,7 @@ import type { MainTree } from '../../worker/board/wire.ts'
 import type { CheckedOut } from './git.ts'
 import type { Repository } from './repository.ts'
 
-type Asked = Pick<Repository, 'head' | 'checkedOut' | 'goesOn' | 'tipOf'>
+type Asked = Pick<Repository, 'head' | 'settled' | 'checkedOut' | 'goesOn' | 'tipOf'>
 
 export class MainTreeNews {
   readonly #repository: Asked
@@ -22,6 +22,8 @@ export class MainTreeNews {
 
   /** `sent`: what the edge knows of it. Undefined: it is so still, or git does not say. */
   async since(sent: CheckedOut | undefined): Promise<MainTree | undefined> {
+    // A switch writes files first and moves its HEAD last: what it deleted is sent with it.
+    if (!this.hasMoved) await this.#repository.settled()
     const sign = this.#repository.head()
     const known = this.#known?.sign === sign ? this.#known.at : undefined
     const at = known ?? (await this.#repository.checkedOut())

@@ -50,6 +50,8 @@ export interface Repository {
   committed(tree: TreeNow, path: string): Promise<Buffer | undefined>
   /** Another text for each move of the leading tree's `HEAD`. */
   head(): string
+  /** Resolves once git does not write the leading tree, or after 300 ms. */
+  settled(): Promise<void>
   /** What the leading tree is at. */
   checkedOut(): ReturnType<Git['checkedOut']>
   /** Whether the leading tree has this commit, or one after it. */
@@ -150,6 +152,13 @@ class OneRepository implements Repository {
   committed: Repository['committed'] = (tree, path) => this.#git.file(headOf(tree), path)
 
   head = (): string => leadingHead(this.#leading)
+
+  settled: Repository['settled'] = async () => {
+    const until = this.#clock.elapsed() + SETTLES_MS
+    while (isBusy(this.#leading.gitFolder) && this.#clock.elapsed() < until) {
+      await new Promise<void>((resolve) => this.#clock.after(LOOKS_MS, resolve))
+    }
+  }
 
   checkedOut: Repository['checkedOut'] = () => this.#git.checkedOut(headOf(this.#leading))
 
@@ -301,6 +310,9 @@ const isSparse = (gitFolder: string): boolean =>
 
 /** One that crashed leaves its lock behind. */
 const BUSY_MS = 60_000
+/** A commit holds the lock for as long as its message is written. */
+const SETTLES_MS = 300
+const LOOKS_MS = 20
 
 /** git is writing this tree, so half of it may be of another commit. */
 export function isBusy(gitFolder: string): boolean {

@@ -46,6 +46,7 @@ async function open({ isSlow = false } = {}) {
     committed: async () => undefined,
     head: () => '',
     checkedOut: async () => undefined,
+    settled: async () => undefined,
     goesOn: async () => undefined,
     tipOf: async () => undefined,
     trees: () => trees,

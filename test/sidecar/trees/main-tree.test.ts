@@ -3,9 +3,10 @@ import { MainTreeNews } from '../../../sidecar/trees/main-tree.ts'
 
 /** A repository whose commits are in the order of their letters, and how often git was asked. */
 function repository(first: { head: string; branch?: string }, tips: Record<string, string> = {}) {
-  const state = { at: first, moves: 0, asked: 0 }
+  const state = { at: first, moves: 0, asked: 0, settle: (): void => undefined }
   const news = new MainTreeNews({
     head: () => String(state.moves),
+    settled: async () => state.settle(),
     checkedOut: async () => {
       state.asked++
       return state.at
@@ -53,9 +54,17 @@ it('says from which commit a branch was left that had gone on since it was last 
   expect(await left({})).toBeUndefined()
 })
 
+it('waits for the end of a switch that has written its files, and says so', async () => {
+  const { news, state, move } = repository(MAIN)
+  await news.since(undefined)
+  state.settle = () => void move({ head: 'a', branch: 'older' })
+  expect(await news.since(MAIN)).toEqual({ head: 'a', branch: 'older', switched: true })
+})
+
 it('says nothing while git does not say whether it was a switch', async () => {
   const news = new MainTreeNews({
     head: () => '',
+    settled: async () => undefined,
     checkedOut: async () => ({ head: 'c', branch: 'main' }),
     goesOn: async () => undefined,
     tipOf: async () => undefined,
