@@ -207,12 +207,12 @@ export function WorkChip({ card }: { card: CardData }) {
   if (!state) return null
   return (
     <span class={`chip work ${state.name}`}>
-      {state.text}
+      <span class="who">{state.text}</span>
       {card.since !== undefined && isWork(card) && (
-        <>
+        <span class="for">
           {' · '}
           <Lasting since={card.since} />
-        </>
+        </span>
       )}
     </span>
   )
