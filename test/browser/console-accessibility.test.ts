@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { linkOf, openConsole } from '../support/console-page.ts'
+import { focused, linkOf, openConsole, tabTo } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }
@@ -66,42 +66,29 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     await page.setViewportSize(SIZES.wide)
     await page.goto(`${url}/#/board`)
     await page.getByText('LAMP-7').first().waitFor()
-    const focused = () =>
-      page.evaluate<string>(
-        '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)',
-      )
-    /** Presses Tab until the element has the focus. */
-    const tabTo = async (name: RegExp) => {
-      for (let presses = 0; presses < 40; presses++) {
-        await page.keyboard.press('Tab')
-        if (name.test(await focused())) return
-      }
-      throw new Error(`no ${name} was reached; the last was ${await focused()}`)
-    }
-
     await page.keyboard.press('/')
     await page.keyboard.type('LAMP-5')
     await page.getByText('LAMP-7').first().waitFor({ state: 'hidden' })
     await page.keyboard.press('Escape')
     await page.getByText('LAMP-7').first().waitFor()
 
-    await tabTo(/^LAMP-4/)
+    await tabTo(page, /^LAMP-4/)
     await page.keyboard.press('ArrowDown')
-    await expect.poll(focused).toMatch(/^LAMP-5/)
+    await expect.poll(() => focused(page)).toMatch(/^LAMP-5/)
     await page.keyboard.press('ArrowRight')
-    await expect.poll(focused).toMatch(/^LAMP-2/)
+    await expect.poll(() => focused(page)).toMatch(/^LAMP-2/)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     // The focus returns with the render after the dialog has closed.
-    await expect.poll(focused).toMatch(/^LAMP-2/)
+    await expect.poll(() => focused(page)).toMatch(/^LAMP-2/)
 
     await page.goto(`${url}/#/board`)
     await page.getByText('LAMP-7').first().waitFor()
-    await tabTo(/^Payments$/)
+    await tabTo(page, /^Payments$/)
     await page.keyboard.press('Enter')
     await page.getByText('order-1').first().waitFor()
-    await tabTo(/^order-1/)
+    await tabTo(page, /^order-1/)
     await page.keyboard.press('Enter')
     await page.getByText('What happened').waitFor()
   })

@@ -10,8 +10,9 @@ import { commitAll, git, initialize } from '../sidecar/trees/git-folder.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
-import { linkOf, openConsole } from '../support/console-page.ts'
+import { focused, linkOf, openConsole, tabTo } from '../support/console-page.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'
+import { detailOf, withChanged } from '../support/made-up-board.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const starts = new Starts()
@@ -45,7 +46,7 @@ async function setLimits(start: Start, change: object): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () => {
-  const { newContext } = boardPages()
+  const { newContext, openFull } = boardPages()
 
   it('counts who works, is stuck and waits for a review, and leads to each', async () => {
     const folder = tempFolder()
@@ -132,6 +133,11 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(page.url()).toContain('#/happened?by=task')
+    await expect.poll(() => focused(page)).toMatch(/^LAMP-6 /)
+    await page.keyboard.press('Enter')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focused(page)).toMatch(/^LAMP-6 /)
 
     const header = page.getByRole('banner')
     await header.getByText('main', { exact: true }).waitFor()
@@ -142,4 +148,38 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await ofBoard.getByText('main tree switched from main to fix').waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
+
+  it('is used by keyboard alone: the counts, who is stuck, and what is to review', async () => {
+    const board = await openFull()
+    const { page } = board
+    const trees = [{ tree: 'knob', branch: 'agent/knob', dir: '/knob', status: 'done' }]
+    const details = { 'LAMP-3': detailOf('LAMP-3'), 'LAMP-4': detailOf('LAMP-4') }
+    await board.update({ tasks: withChanged('LAMP-3', { trees }), details })
+    /** Opens what has the focus and closes it: the focus is back. */
+    const lookAt = async (title: string) => {
+      const before = await focused(page)
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: title }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await expect.poll(() => focused(page)).toBe(before)
+    }
+
+    await page.getByRole('link', { name: /^1 to review/ }).waitFor()
+    await tabTo(page, /^1 stalled/)
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 4 tasks').waitFor()
+    // The same key shows all again.
+    expect(await focused(page)).toMatch(/^1 stalled/)
+    await page.keyboard.press('Enter')
+    await page.getByText('4 tasks', { exact: true }).waitFor()
+    await tabTo(page, /^Stalled: .*LAMP-4/)
+    await lookAt('The task LAMP-4')
+
+    await tabTo(page, /^1 to review/, 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'agent/knob' }).waitFor()
+    await tabTo(page, /^LAMP-3 Pair with the switch/)
+    await lookAt('The task LAMP-3')
+  })
 })

@@ -42,3 +42,18 @@ export async function editTask(
 
 export const retitle = (title: string) => (text: string) =>
   text.replace(/^title: .*$/m, `title: ${title}`)
+
+/** The name of what has the focus. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)',
+  )
+
+/** Presses Tab until an element of this name has the focus. */
+export async function tabTo(page: Page, name: RegExp, key = 'Tab'): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press(key)
+    if (name.test(await focused(page))) return
+  }
+  throw new Error(`no ${name} was reached; the last was ${await focused(page)}`)
+}
