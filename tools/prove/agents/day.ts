@@ -265,17 +265,22 @@ class RunningDay implements Day {
     this.plan.log(`hour ${this.step / STEPS_AN_HOUR}: ${JSON.stringify(this.#did)}`)
   }
 
-  /** Until the list says of each task what the files of the main tree say. */
+  /**
+   * Until the list says of each task what the files of the main tree say, and where that is: five
+   * minutes of the clock must not pass between a switch and what it changed.
+   */
   async #published(): Promise<void> {
     const { board, tasks } = this.plan
     const texts = await this.git.texts(Object.keys(board.files(tasks)))
+    const head = (await this.git.run('rev-parse', 'HEAD')).trim()
     const expected = board.statuses(texts)
     const until = performance.now() + PATIENCE_MS
     for (;;) {
+      const { body: status } = await this.ask<{ main?: { head: string } }>('/status')
       const { body } = await this.ask<{ tasks?: Row[] }>('/tasks')
       const own = body.tasks?.filter(({ id, inMain }) => inMain !== false && board.isTask(id))
       const seen = Object.fromEntries(own?.map(({ id, status }) => [id, status]) ?? [])
-      if (isSame(seen, expected)) return
+      if (isSame(seen, expected) && status.main?.head === head) return
       if (performance.now() > until) {
         this.finding(`the list is ${JSON.stringify(seen)}, the files ${JSON.stringify(expected)}`)
         return
