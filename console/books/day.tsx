@@ -11,7 +11,7 @@ import { dayAfter } from './months.ts'
 /** So many are shown; a file has all. */
 const MOST_ROWS = 500
 
-export const KINDS: Readonly<Record<Movement['kind'], string>> = {
+const KINDS: Readonly<Record<Movement['kind'], string>> = {
   paid: 'Paid',
   late_paid: 'Paid late',
   refunded: 'Refunded',
@@ -87,17 +87,17 @@ interface FilesProps {
   zone: string
 }
 
-export const Files = ({ span, zone }: FilesProps) => (
-  <p class="hint">
-    All of it <a href={pathOf({ ...span, zone, format: 'csv' })}>as CSV</a>, or for a
-    spreadsheet{' '}
-    <a href={pathOf({ ...span, zone, format: 'csv', for: 'spreadsheet' })}>with 12.50</a>,{' '}
-    <a href={pathOf({ ...span, zone, format: 'csv', for: 'spreadsheet', decimal: ',' })}>
-      with 12,50
-    </a>
-    .
-  </p>
-)
+export function Files({ span, zone }: FilesProps) {
+  const csv = { ...span, zone, format: 'csv' }
+  const sheet = { ...csv, for: 'spreadsheet' }
+  return (
+    <p class="hint">
+      All of it <a href={pathOf(csv)}>as CSV</a>, or for a spreadsheet{' '}
+      <a href={pathOf(sheet)}>with 12.50</a>,{' '}
+      <a href={pathOf({ ...sheet, decimal: ',' })}>with 12,50</a>.
+    </p>
+  )
+}
 
 const pathOf = (query: Record<string, string>): string =>
   `/api/payments/movements?${new URLSearchParams(query)}`

@@ -4,9 +4,10 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Alert, AlertKind } from '../../libraries/api/types.ts'
-import { request } from '../data/http.ts'
+import { problemText, request } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { ActionButton } from '../ui/action-button.tsx'
+import { Field, Form, useOnce } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
 import { ALERTS } from './attention.ts'
 import { useFeed } from './feed.ts'
@@ -111,6 +112,36 @@ export function SendAll({ endpoint }: { endpoint: string }) {
     >
       Send all
     </ActionButton>
+  )
+}
+
+/** A note for those who look at this payment next. */
+export function NoteForm({ id }: { id: string }) {
+  const { refresh } = useFeed()
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const { isWorking, run } = useOnce(async () => {
+    if (text.trim() === '') return
+    try {
+      await post(`/transactions/${encodeURIComponent(id)}/notes`, { text: text.trim() })
+      setText('')
+      setProblem(undefined)
+      refresh()
+    } catch (problem) {
+      setProblem(problemText(problem))
+    }
+  })
+  if (!may('payments:write')) return null
+  return (
+    <Form class="note-form row" onSubmit={run}>
+      <Field label="Note" maxLength={2_000} dir="auto" value={text} onText={setText} />
+      <button type="submit" class="quiet small" aria-disabled={isWorking}>
+        Add
+      </button>
+      <p role="alert" class="problem-line">
+        {problem}
+      </p>
+    </Form>
   )
 }
 

@@ -50,14 +50,14 @@ export function Find() {
 const rowLinks = () => [...document.querySelectorAll<HTMLElement>('.transactions tbody th a')]
 
 /** Above the first row is the search. */
-export function focusRow(at: number): void {
+function focusRow(at: number): void {
   const to = at < 0 ? document.getElementById('search') : rowLinks()[at]
   to?.focus()
 }
 
 export function moveInRows(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  const at = rowLinks().findIndex((link) => link === document.activeElement)
+  const at = rowLinks().indexOf(document.activeElement as HTMLElement)
   if (step === undefined || at < 0) return
   event.preventDefault()
   focusRow(at + step)

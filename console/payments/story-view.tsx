@@ -16,7 +16,7 @@ import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
 import { DatedAge, Time } from '../ui/time.tsx'
-import { AskGateway, Cancel } from './actions.tsx'
+import { AskGateway, Cancel, NoteForm } from './actions.tsx'
 import { NeedsYou } from './attention-list.tsx'
 import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StandingBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
@@ -268,6 +268,7 @@ function StoryBody({ story }: { story: Story }) {
             </li>
           ))}
         </ol>
+        {story.transaction && <NoteForm id={story.transaction.id} />}
       </section>
       {story.transaction && <PaymentFacts transaction={story.transaction} />}
     </div>

@@ -227,7 +227,8 @@ function toldText(events: readonly StoredEvent[]) {
     .concat(events.map(({ listenersDoneAt = '' }) => listenersDoneAt))
     .sort()
     .at(-1)
-  return { text: `Told the shop ${timeAt(at ?? '')}`, state: 'told' }
+  const who = deliveries.length > 0 ? 'Told the shop' : 'Passed to listeners'
+  return { text: `${who} ${timeAt(at ?? '')}`, state: 'told' }
 }
 
 function Told({ events }: { events: readonly StoredEvent[] }) {

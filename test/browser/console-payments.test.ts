@@ -205,6 +205,25 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
+  it('shows a note in the story, and finds its payment by it', async () => {
+    await start.charge('order-note')
+    await row('order-note').getByRole('link').click()
+    await page.getByLabel('Note').fill('She called. راجعت')
+    await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+    const note = page.getByRole('listitem').filter({ hasText: 'She called. راجعت' })
+    await note.getByText('by sign-in link').waitFor()
+    expect(await page.getByLabel('Note').inputValue()).toBe('')
+    await toList()
+    await page.getByLabel(SEARCH).fill('راجعت')
+    await row('order-note').getByText('Found by: Note').waitFor()
+    await page.getByLabel(SEARCH).press('ArrowDown')
+    await expect.poll(() => isFocused('[id^=payment-]')).toBe(true)
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(() => isFocused('input[type=search]')).toBe(true)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await showsAll()
+  })
+
   it('sends an event again', async () => {
     receiver.refuse(({ data }) => (data.transaction?.reference === 'order-2' ? 500 : undefined))
     await start.charge('order-2')
@@ -377,7 +396,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   it('fits a phone, and its cards are still a table for screen readers', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await expect.poll(() => page.getByRole('rowheader').count()).toBe(9)
+    await expect.poll(() => page.getByRole('rowheader').count()).toBe(10)
     await row('order-1').getByRole('link').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

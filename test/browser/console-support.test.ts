@@ -216,5 +216,19 @@ describe.skipIf(!hasChromium)(`what support reads first in Chromium${whySkipped}
       expect(await seriousFaults(page)).toEqual([])
       expect(complaints).toEqual([])
     })
+
+    it.each([
+      [
+        'payments',
+        [/Number, name, amount or id/, /Needs you \d+.*late.*twice.*other amount/, /IQD.2/],
+      ],
+      ['books', [/Number, name, amount or id/, /Books/, /From/, /To/]],
+    ])('%s begins with the search and what counts, and nothing is wider', async (path, says) => {
+      await page.goto(`${new URL(page.url()).origin}/#/${path}`)
+      await expect.poll(async () => notIn(await firstScreen(page), says)).toEqual([])
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width).toBeLessThanOrEqual(view.size.width)
+      expect(await seriousFaults(page)).toEqual([])
+    })
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ALERTS,
   alertText,
+  countedText,
   parkedLong,
   type RefusedGroup,
   refusedOf,
@@ -16,6 +17,16 @@ const textOf = (kind: AlertKind, detail: AlertDetail) => {
   const text = alertText(alert, NOW)
   return { ...text, sentence: text.sentence.replaceAll('\u00a0', ' ') }
 }
+
+it('many alerts are counted in a line, the most urgent first', () => {
+  const of = (kind: AlertKind, detail: AlertDetail = {}) =>
+    ({ id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }) as const
+  const late = of('late_payment')
+  const broken = { id: 'b', code: 'unreadable', invalid: 'It is no time.' } as const
+  const all = [of('dispute'), late, broken, of('dispute', { inquiry: true }), of('dispute'), late]
+  expect(countedText(all)).toBe('2 late, 2 disputed, 1 asked about, 1 unreadable')
+  expect(countedText([])).toBe('')
+})
 
 describe('an alert', () => {
   it('has a sentence with what happened and the amount', () => {

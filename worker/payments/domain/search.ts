@@ -70,7 +70,7 @@ export function searchText({ reference, description, metadata }: Named): string 
 }
 
 /** An amount that was typed: in minor units of currencies with so many decimals. */
-export type TypedAmount = Readonly<Partial<Record<number, number>>>
+type TypedAmount = Readonly<Partial<Record<number, number>>>
 
 export interface Search {
   /** A text has all of them, by GLOB, the longest first. Empty: only separators were typed. */

@@ -30,7 +30,7 @@ export interface Table {
  * As programs read CSV, or a spreadsheet that is opened by a press: that takes the encoding from a
  * mark, and the separators from the decimal sign of its country.
  */
-export interface CsvStyle {
+interface CsvStyle {
   isMarked: boolean
   decimal: '.' | ','
 }
