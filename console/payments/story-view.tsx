@@ -64,7 +64,7 @@ export function StoryView() {
           />
         )}
       </div>
-      {story && transaction && story.check.nextAt && (
+      {story && transaction?.status === 'Pending' && (
         <Waiting story={story} transaction={transaction} />
       )}
       {transaction && <Whose transaction={transaction} />}
@@ -116,6 +116,7 @@ function SameOrder({ transaction }: { transaction: Transaction }) {
         {shown.map((other) => (
           <li key={other.id} class="row">
             <StandingBadge of={other} />
+            {other.alert && <span class="needs">Needs you</span>}
             <Money amount={other.amount} currency={other.currency} />
             <a href={linkTo({ view: 'payments', id: other.id })}>{other.gateway}</a>
             <span class="hint">
