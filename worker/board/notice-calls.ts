@@ -66,7 +66,7 @@ export type ShownDelivery = z.infer<typeof deliverySchema>
 export const testSchema = z.strictObject({ on })
 export const testedSchema = z.object({ deliveries: z.array(deliverySchema) })
 
-export const dueCommandSchema = z.object({
+const dueCommandSchema = z.object({
   id: z.string(),
   command: z.string().describe('Its name, as the sidecar published it.'),
   at: time,

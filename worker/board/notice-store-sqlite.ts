@@ -64,7 +64,7 @@ export const NOTICE_TABLES = [
 ]
 
 /** The newest that are kept of those that ended, and shown of all. */
-export const KEPT = 50
+const KEPT = 50
 
 export type NoticeStore = ReturnType<typeof sqliteNoticeStore>
 

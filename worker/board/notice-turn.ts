@@ -16,7 +16,10 @@ export interface Lasting {
   since?: number
 }
 
-/** What is back within this time was never away. */
+/**
+ * What is back within this time was never away.
+ * @forTests Just before it, and after.
+ */
 export const FLAPPING_MS = 600_000
 
 interface RuleTurn<Cause> {

@@ -82,7 +82,7 @@ const fileSchema = z.object({
 })
 
 /** A rule as a sidecar publishes it: its command stays on its machine, and has a name here. */
-export const publishedRuleSchema = rule(z.string().regex(/^[0-9a-f]{16}$/))
+const publishedRuleSchema = rule(z.string().regex(/^[0-9a-f]{16}$/))
 export const publishedRulesSchema = z.array(publishedRuleSchema).max(MOST_RULES)
 export type PublishedRule = z.infer<typeof publishedRuleSchema>
 
