@@ -6,26 +6,15 @@ import { DurableObject } from 'cloudflare:workers'
 import { readAuth } from '../shared/auth-config.ts'
 import { type Clock, hostClock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
-import type { NoticeCause } from '../shared/notice-rules.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
-import type { BoardSettings, SettingsChange } from './board-settings.ts'
-import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
-import type { Claims } from './claims.ts'
 import type { From } from './fan-out.ts'
-import type { NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
 import { createNoticeSender, readNoticeSecret, type SendNotice } from './notice-sender.ts'
-import type { DueCommand } from './notices.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Told } from './presence.ts'
-import type { Query, ReadAnswer } from './reads.ts'
-import type {
-  ClaimOutcome,
-  PublishOutcome,
-  Repositories,
-  RepositoryHandle,
-} from './repositories.ts'
-import { type Published, replayUnpublished } from './repository.ts'
+import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
+import { replayUnpublished } from './repository.ts'
+import { CALLS, type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
 import {
   type Connection,
   type ConnectionSink,
@@ -34,7 +23,7 @@ import {
 } from './shared-subscription.ts'
 import { roundStreams, type StreamRoom } from './stream-room.ts'
 import { readSilentAfter } from './task-state.ts'
-import type { ChangesAnswer, ChangesRequest, CommandEnd, SyncAnswer, SyncRequest } from './wire.ts'
+import type { SyncAnswer } from './wire.ts'
 
 /** Tags: whose sockets they are. */
 const STREAMS = 'streams'
@@ -60,6 +49,7 @@ export class RepositoryObject extends DurableObject {
   readonly #silentAfterMs: number | undefined
   readonly #sendNotice: SendNotice
   readonly #encoder = new TextEncoder()
+  readonly #calls: RepositoryCalls
   #opened: OpenRepository | undefined
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -73,6 +63,18 @@ export class RepositoryObject extends DurableObject {
       clock: hostClock,
       fetch,
     })
+    const calls = repositoryCalls({
+      find: () => this.#find(),
+      make: () => this.#open(),
+      now: () => Date.now(),
+      awakeSince: () => this.#awakeSince,
+      streams: () => this.#streams(),
+      send: (frames) => this.#send(frames),
+      arm: () => this.#arm(),
+      deliver: (repository) => this.#deliver(repository),
+      looked: (repository) => this.#looked(repository),
+    })
+    this.#calls = { ...calls, sync: async (...of) => this.#synced(await calls.sync(...of)) }
     // Answered by the runtime: the object sleeps on.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     this.#find()?.presence.restored(Date.now())
@@ -80,79 +82,10 @@ export class RepositoryObject extends DurableObject {
     if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
-  async sync(
-    request: SyncRequest,
-    rules?: readonly SealedRule[],
-  ): Promise<PublishOutcome<SyncAnswer>> {
-    const synced = this.#open().repository.sync(request, Date.now(), rules)
-    const published = await this.#broadcast(synced)
-    if (!published.ok) return published
-    const { answer } = published
-    if (answer.step === 'end') this.#free()
-    return answer.step === 'root'
-      ? { ...published, answer: { ...answer, socket: true } }
-      : published
-  }
-
-  changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>> {
-    return this.#broadcast(this.#open().repository.changes(request, Date.now()))
-  }
-
-  read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
-    const known = this.#find()
-    if (!known) return { state: 'unpublished' }
-    if (query.kind === 'status') {
-      const told = known.presence.look(Date.now())
-      this.#tell(told)
-      if (told.frames.length > 0) this.ctx.waitUntil(this.#arm())
-    }
-    const now = new Date().toISOString()
-    const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
-    return known.reads.answer(query, host, ifNoneMatch)
-  }
-
-  claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>> {
-    return this.#claimed((claims) => claims.claim(request, Date.now()))
-  }
-
-  renew(renewal: Renewal): Promise<ClaimOutcome<Held>> {
-    return this.#claimed((claims) => claims.renew(renewal, Date.now()))
-  }
-
-  release(release: Release): Promise<ClaimOutcome<Held>> {
-    return this.#claimed((claims) => claims.release(release, Date.now()))
-  }
-
-  settings(change: SettingsChange): BoardSettings | undefined {
-    const set = this.#find()?.settings.set(change, Date.now())
-    this.#send(set?.frames ?? [])
-    this.ctx.waitUntil(this.#arm())
-    return set?.ok ? set.settings : undefined
-  }
-
-  notices(): NoticesShown | undefined {
-    return this.#find()?.notices.shown()
-  }
-
-  async testNotice(on: NoticeCause): Promise<ShownDelivery[] | undefined> {
-    const known = this.#find()
-    const ids = known?.notices.test(on, Date.now())
-    if (!known || !ids) return undefined
-    await this.#deliver(known)
-    await this.#arm()
-    return known.notices.deliveries(ids)
-  }
-
-  async dueCommands(): Promise<DueCommand[]> {
-    const due = this.#find()?.notices.commands(Date.now()) ?? []
-    await this.#arm()
-    return due
-  }
-
-  async commandRan(end: CommandEnd): Promise<boolean> {
-    const isKnown = this.#find()?.notices.ran(end, Math.random(), Date.now()) ?? false
-    await this.#arm()
-    return isKnown
+  /** One of a handle's calls. */
+  async call(name: keyof RepositoryCalls, args: readonly unknown[]): Promise<unknown> {
+    const call = this.#calls[name] as (...args: readonly unknown[]) => Promise<unknown>
+    return await call(...args)
   }
 
   /** The only one of the object: does what is due, and arms it for what is due next. */
@@ -165,8 +98,20 @@ export class RepositoryObject extends DurableObject {
     await this.#arm()
   }
 
-  spend(id: string, expiresAt: number): boolean {
-    return this.#open().spend(id, expiresAt, Date.now())
+  /** A sidecar of this host shows by a socket that it is there. */
+  #synced(published: PublishOutcome<SyncAnswer>): PublishOutcome<SyncAnswer> {
+    if (!published.ok) return published
+    const { answer } = published
+    if (answer.step === 'end') this.#free()
+    return answer.step === 'root'
+      ? { ...published, answer: { ...answer, socket: true } }
+      : published
+  }
+
+  #looked({ presence }: OpenRepository): void {
+    const told = presence.look(Date.now())
+    this.#tell(told)
+    if (told.frames.length > 0) this.ctx.waitUntil(this.#arm())
   }
 
   /** What a stream is sent that starts there. */
@@ -321,24 +266,6 @@ export class RepositoryObject extends DurableObject {
     if (isLost || due < armed) await storage.setAlarm(Math.max(due, now))
   }
 
-  /** It makes no tables for a path that nobody published. */
-  async #claimed<Answer>(run: (claims: Claims) => Claimed<Answer>): Promise<ClaimOutcome<Answer>> {
-    const known = this.#find()
-    if (!known) return { ok: false, reason: 'unpublished' }
-    const { frames, ...outcome } = run(known.claims)
-    this.#send(frames)
-    await this.#arm()
-    return outcome as ClaimOutcome<Answer>
-  }
-
-  /** A claim that is back with its task expires, too. */
-  async #broadcast<Answer>(published: Published<Answer>): Promise<PublishOutcome<Answer>> {
-    if (!published.ok) return published
-    this.#send(published.frames)
-    await this.#arm()
-    return { ok: true, answer: published.answer, signals: published.frames.length }
-  }
-
   /** To every isolate that listens. */
   #send(frames: readonly string[]): void {
     for (const frame of frames) {
@@ -368,19 +295,13 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
     open(path) {
       // A stub breaks for good when its object is reset, so each call gets a fresh one.
       const stub = () => namespace.getByName(path)
+      const passOn = (name: string) => [
+        name,
+        (...args: unknown[]) => stub().call(name as keyof RepositoryCalls, args),
+      ]
+      const calls: RepositoryCalls = Object.fromEntries(Object.keys(CALLS).map(passOn))
       return {
-        sync: (request, rules) => stub().sync(request, rules),
-        changes: (request) => stub().changes(request),
-        read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
-        claim: (request) => stub().claim(request),
-        renew: (renewal) => stub().renew(renewal),
-        release: (release) => stub().release(release),
-        settings: (change) => stub().settings(change),
-        notices: async () => await stub().notices(),
-        testNotice: (on) => stub().testNotice(on),
-        dueCommands: () => stub().dueCommands(),
-        commandRan: (end) => stub().commandRan(end),
-        spend: (id, expiresAt) => stub().spend(id, expiresAt),
+        ...calls,
         async attach(run) {
           const headers = { Upgrade: 'websocket' }
           const answer = await stub().fetch(`https://repository/sidecar?run=${run}`, { headers })

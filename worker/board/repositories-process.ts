@@ -2,22 +2,19 @@
 
 import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
-import type { Claimed } from './claim-calls.ts'
-import type { Claims } from './claims.ts'
 import type { SendNotice } from './notice-sender.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import { REPORTS_SILENT_MS } from './presence.ts'
 import {
-  type ClaimOutcome,
   NOT_SUBSCRIBED,
-  type PublishOutcome,
   type Repositories,
   type RepositoryHandle,
   type StreamSink,
   type Subscribed,
   type Subscription,
 } from './repositories.ts'
-import { type Published, replayUnpublished } from './repository.ts'
+import { replayUnpublished } from './repository.ts'
+import { type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
 import { type StreamRoom, StreamTally } from './stream-room.ts'
 
 export interface ProcessHost {
@@ -150,24 +147,30 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       for (const sink of streams.get(path)?.sinks ?? []) sink.send(bytes)
     }
   }
-  const claimed = <Answer>(
-    path: string,
-    run: (claims: Claims) => Claimed<Answer>,
-  ): ClaimOutcome<Answer> => {
-    const known = find(path)
-    if (!known) return { ok: false, reason: 'unpublished' }
-    const { frames, ...outcome } = run(known.claims)
-    broadcast(path, frames)
-    arm(path, known)
-    return outcome as ClaimOutcome<Answer>
+  /** One that was published is heard of. */
+  const noted = <Outcome extends { ok: boolean }>(path: string, outcome: Outcome): Outcome => {
+    if (outcome.ok) heard.set(path, host.now())
+    return outcome
   }
-  const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
-    if (!published.ok) return published
-    heard.set(path, host.now())
-    broadcast(path, published.frames)
-    // A claim that is back with its task expires, too.
-    arm(path, make(path))
-    return { ok: true, answer: published.answer, signals: published.frames.length }
+  const callsOf = (path: string): RepositoryCalls => {
+    const calls = repositoryCalls({
+      find: () => find(path),
+      make: () => make(path),
+      now: () => host.now(),
+      awakeSince: () => opened.get(path)?.awakeSince ?? '',
+      streams: () => streams.get(path)?.sinks.size ?? 0,
+      send: (frames) => broadcast(path, frames),
+      arm() {
+        const known = find(path)
+        if (known) arm(path, known)
+      },
+      deliver: (repository) => deliver(path, repository),
+    })
+    return {
+      ...calls,
+      sync: async (...of) => noted(path, await calls.sync(...of)),
+      changes: async (...of) => noted(path, await calls.changes(...of)),
+    }
   }
 
   function subscribe(path: string, from: Subscription, sink: StreamSink): Subscribed {
@@ -205,49 +208,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   return {
     open: (path) =>
       ({
-        sync: async (request, rules) =>
-          send(path, make(path).repository.sync(request, host.now(), rules)),
-        changes: async (request) => send(path, make(path).repository.changes(request, host.now())),
-        async read(query, ifNoneMatch) {
-          const known = find(path)
-          if (!known) return { state: 'unpublished' }
-          const { reads, awakeSince } = known
-          const now = new Date(host.now()).toISOString()
-          const info = { streams: streams.get(path)?.sinks.size ?? 0, awakeSince, now }
-          return reads.answer(query, info, ifNoneMatch)
-        },
-        claim: async (request) => claimed(path, (it) => it.claim(request, host.now())),
-        renew: async (renewal) => claimed(path, (it) => it.renew(renewal, host.now())),
-        release: async (release) => claimed(path, (it) => it.release(release, host.now())),
-        async settings(change) {
-          const known = find(path)
-          const set = known?.settings.set(change, host.now())
-          broadcast(path, set?.frames ?? [])
-          if (known) arm(path, known)
-          return set?.ok ? set.settings : undefined
-        },
-        notices: async () => find(path)?.notices.shown(),
-        async testNotice(on) {
-          const known = find(path)
-          const ids = known?.notices.test(on, host.now())
-          if (!known || !ids) return undefined
-          await deliver(path, known)
-          arm(path, known)
-          return known.notices.deliveries(ids)
-        },
-        async dueCommands() {
-          const known = find(path)
-          const due = known?.notices.commands(host.now()) ?? []
-          if (known) arm(path, known)
-          return due
-        },
-        async commandRan(end) {
-          const known = find(path)
-          const isKnown = known?.notices.ran(end, Math.random(), host.now()) ?? false
-          if (known) arm(path, known)
-          return isKnown
-        },
-        spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
+        ...callsOf(path),
         subscribe: (from, sink) => subscribe(path, from, sink),
       }) satisfies RepositoryHandle,
     isHeard: (path) => {
