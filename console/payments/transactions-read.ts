@@ -134,7 +134,7 @@ export class TransactionsRead {
   }
 }
 
-/** The path of one page of transactions. @forTests Every filter, without a page. */
+/** The path of one page of transactions. */
 export const pathOf = (filters: Filters, limit: number, cursor?: string): string =>
   path({ ...filters, limit, ...(cursor !== undefined && { cursor }) })
 
