@@ -2,6 +2,7 @@
 // decided here.
 
 import type { Clock } from '../../shared/clock.ts'
+import { reasonOf } from '../../shared/log.ts'
 import { postOnce, type Sent } from '../../shared/outgoing.ts'
 import { createWebhookSigner } from '../../shared/standard-webhook.ts'
 import type { EventName } from '../domain/status.ts'
@@ -39,7 +40,7 @@ export interface EndpointOptions {
 export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
   const signer = createWebhookSigner(endpoint.secrets)
   const { url } = endpoint
-  return async ({ id, type, happenedAt, payload }) => {
+  const post = async ({ id, type, happenedAt, payload }: Message): Promise<Sent> => {
     const timestamp = new Date(happenedAt).toISOString()
     const body = `{"type":"${type}","timestamp":"${timestamp}","data":${payload}}`
     const signature = await signer.sign(id, clock.now(), body)
@@ -47,6 +48,9 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
     const letter = { url, headers, body, patienceMs: PATIENCE_MS, shownAs: withoutQuery(url) }
     return await postOnce(letter, { clock, fetch })
   }
+  // One whose time no date can have fails alone: the others of its group are delivered.
+  return (message) =>
+    post(message).catch((error: unknown) => ({ ok: false, error: reasonOf(error) }))
 }
 
 /** For everything that people and other programs see: its query may hold a key. */
