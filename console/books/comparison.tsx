@@ -12,7 +12,7 @@ import type { Payout } from '../../libraries/settlement/payouts.ts'
 import type { Sum } from '../../libraries/settlement/sums.ts'
 import { may } from '../data/session.ts'
 import { Money } from '../payments/elements.tsx'
-import { money } from '../payments/format.ts'
+import { money, STATUSES } from '../payments/format.ts'
 import { post } from '../payments/requests.ts'
 import { linkTo } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -166,16 +166,18 @@ const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[
           <Money amount={gross} currency={currency} /> less fees of{' '}
           <Money amount={-fees} currency={currency} />, {count(size, 'row')}
         </summary>
-        <table class="books">
-          <tbody>
-            {rows
-              .filter(({ row }) => row?.payout === id)
-              .slice(0, MAX_SHOWN)
-              .map((each) => (
-                <Difference key={each.line} of={each} />
-              ))}
-          </tbody>
-        </table>
+        <div class="table-scroll">
+          <table class="books">
+            <tbody>
+              {rows
+                .filter(({ row }) => row?.payout === id)
+                .slice(0, MAX_SHOWN)
+                .map((each) => (
+                  <Difference key={each.line} of={each} />
+                ))}
+            </tbody>
+          </table>
+        </div>
       </details>
     ))}
   </section>
@@ -188,10 +190,11 @@ function Difference({ of, again }: { of: Compared; again?: () => void }) {
   const named = row?.reference ?? row?.id ?? row?.ours ?? row?.refund
   const name = ours?.reference ?? movement?.reference ?? named
   const has = ours?.amount !== undefined && ours.currency !== undefined
-  const here = has ? `${money(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''
+  const status = ours?.status && STATUSES[ours.status]
+  const here = has ? `${money(ours.amount ?? 0, ours.currency ?? '')} ${status}` : ''
   const weight = weightOf(of)
   const { currency } = row ?? movement ?? { currency: '' }
-  const booked = movement && `${movement.amount} ${movement.currency}`
+  const booked = movement && money(movement.amountMinor, movement.currency)
   return (
     <tr>
       <td>{line}</td>
