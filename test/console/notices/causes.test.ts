@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  noticeOf,
-  type Shown,
-  turnOfPage,
-  type WholeBoard,
-} from '../../../console/notices/causes.ts'
+import type { Shown } from '../../../console/data/notifying.ts'
+import { noticeOf, turnOfPage, type WholeBoard } from '../../../console/notices/causes.ts'
 import type { Session, Task } from '../../../libraries/api/types.ts'
 
 const NOW = Date.parse('2026-01-05T10:00:00Z')
