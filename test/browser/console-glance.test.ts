@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
       .waitFor()
     await expectAccessible(page)
     await page.keyboard.press('Escape')
-    await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    await page.getByRole('heading', { name: 'What happened', level: 1 }).waitFor()
     expect(page.url()).toContain('#/happened?by=task')
     await expect.poll(() => focused(page)).toMatch(/^LAMP-6 /)
     await page.keyboard.press('Enter')
