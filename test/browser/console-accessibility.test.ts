@@ -37,7 +37,11 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     { name: 'the board', hash: '#/board', sign: 'LAMP-7' },
     { name: 'a task', hash: '#/board/LAMP-2', sign: 'History' },
     { name: 'payments', hash: '#/payments', sign: 'order-1' },
-    { name: 'the story of a payment', hash: `#/payments/${transaction}`, sign: 'Passed to listeners' },
+    {
+      name: 'the story of a payment',
+      hash: `#/payments/${transaction}`,
+      sign: 'Passed to listeners',
+    },
   ]
 
   for (const colorScheme of ['light', 'dark'] as const) {
