@@ -68,7 +68,8 @@ export interface DriverFacade {
   refund?: (request: RefundRequest, context?: OperationContext) => Promise<RefundResult>
   /**
    * The gateway's current status of a payment, by our id or the gateway's; undefined: the gateway
-   * does not know it. What is new in it is applied to our payment. Throws as a refund does.
+   * does not know it. What is new in it is applied to our payment, unless another installation made
+   * that. Throws as a refund does.
    */
   status?: (transactionId: string) => Promise<GatewayStatus | undefined>
   /**

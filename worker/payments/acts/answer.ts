@@ -11,6 +11,7 @@ import {
   type Alert,
   alertAbout,
   type Decision,
+  isForeign,
   isOpen,
   isRefund,
   isUnpaid,
@@ -136,7 +137,9 @@ function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): Taken {
   if (mine) return { outcome: mine.outcome, eventId: mine.event_id }
   const ids = idsIn(answered)
   const found = rows.match(ids)
-  if (!found || (!found.isContradiction && !isNews(found.payment, report))) return {}
+  // In a copy, its own installation applies it, and tells of it.
+  if (!found || isForeign(found.row, rows.installation)) return {}
+  if (!found.isContradiction && !isNews(found.payment, report)) return {}
   const event = eventIn(answered)
   const { isPageClosed = false } = report
   const stored = take(rows, found, event, { ids, now, isAnswer: true, isPageClosed }, rules)

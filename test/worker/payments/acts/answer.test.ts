@@ -187,6 +187,13 @@ describe('a gateway’s answer about a payment', () => {
     expect([answer, rows.isChanged]).toEqual([{}, false])
   })
 
+  it('changes nothing in a copy: the installation that began the payment applies it', () => {
+    const theirs = paymentOf({ installation: 'theirs' })
+    const about = { asked: theirs.transaction, answer: answerOf(tells('Paid')), now: NOW }
+    const { answer, rows } = decided(recordAnswer(about, RULES), rowsOf(theirs))
+    expect([answer, rows.isChanged]).toEqual([{}, false])
+  })
+
   it.each([Number.NaN, 0.5])(
     'cannot be stored with the amount %s, and without news need not',
     (amount) => {
