@@ -22,7 +22,7 @@ import {
   withRefund,
   withTransaction,
 } from '../domain/payment.ts'
-import { differsFrom, refundDetail } from '../domain/refunds.ts'
+import { areReadLater, differsFrom, refundDetail } from '../domain/refunds.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
@@ -237,13 +237,16 @@ function checked(
   const said = report?.status ?? settled.said
   const seen = said ? withCheck(payment, said, now) : payment
   const open = report?.isPageClosed ? withPageClosed(seen) : seen
-  const { at, alert, failed } = nextOf(payment, now, report)
-  const rest = failed ? withRefund(open, failed) : open
   const { status, next_check_at: due } = payment.transaction
+  const isMadeDue = due !== asked.next_check_at
+  // A refund that has begun since is not missing in an answer from before it.
+  const heard = isMadeDue && refundUnderWay(payment) ? undefined : report
+  const { at, alert, failed } = nextOf(payment, now, heard)
+  const rest = failed ? withRefund(open, failed) : open
   const isAsked = isOpen(rest) || (isUnanswered && status === asked.status)
   const next = isAsked ? (at ?? null) : null
   // What has made it due since the claim waits for its own check.
-  const next_check_at = due === asked.next_check_at ? next : sooner(due, next)
+  const next_check_at = isMadeDue ? sooner(due, next) : next
   const timed = withTransaction(rest, { next_check_at })
   const read = unreadable && unreadableTwice(timed, unreadable, 'status', now)
   const alerts = [...(alert ? [alert] : []), ...(read?.alerts ?? [])]
@@ -292,11 +295,15 @@ function unsettled({ transaction }: Payment, now: number, report?: Report): Aler
 
 /** The gateway has this refund neither in its list nor in its sum. */
 function isMissing(
-  { refunded_amount }: TransactionRow,
+  payment: Payment,
   { id, gateway_refund_id: gatewayId }: RefundRow,
   { status, amount, refunds: set }: Report,
+  now: number,
 ): boolean {
+  const { refunded_amount } = payment.transaction
   if (set) {
+    // The later list may have it.
+    if (areReadLater(payment, set.readAt, now)) return false
     return !set.refunds.some(
       (refund) => refund.id === undefined || refund.id === gatewayId || refund.refundId === id,
     )
@@ -314,11 +321,12 @@ const DROPPED: PaymentError = {
 }
 
 function nextOfRefund(
-  { transaction }: Payment,
+  payment: Payment,
   refund: RefundRow,
   now: number,
   report: Report | undefined,
 ): Next {
+  const { transaction } = payment
   const { created_at: createdAt } = refund
   const isAccepted = refund.status === 'accepted'
   const since = isoTime(createdAt)
@@ -328,7 +336,7 @@ function nextOfRefund(
   // A day after the request, the gateway reports no refund: it is given up. Not so one that the
   // gateway lists as requested, or that it accepted and lists none: a bank may take days, and a
   // second refund would pay twice. Nor does an unknown status mean that nothing was refunded.
-  const isUnmade = report !== undefined && isMissing(transaction, refund, report)
+  const isUnmade = report !== undefined && isMissing(payment, refund, report, now)
   // A bank that accepted it and no longer lists it has dropped it without a report. Kept, it would
   // lock every further refund for good.
   const isUnlisted = isUnmade && report.refunds !== undefined

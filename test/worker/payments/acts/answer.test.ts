@@ -307,6 +307,20 @@ describe('the next check', () => {
     expect(row.next_check_at).toBeNull()
   })
 
+  it.each([
+    ['began after it was claimed for its check', { next_check_at: NOW + 5 }, NOW],
+    ['may be in a list that was read later', { refunds_read_at: NOW - 1 }, NOW - 2],
+  ])('of a refund that %s does not give that up', (_, own, readAt) => {
+    // By a clock that was a day behind.
+    const refunds = [refundRow({ created_at: NOW - DAY_MS })]
+    const { transaction: asked } = paymentOf(came('Paid'))
+    const answer = answerOf({ ...tells('Paid'), refunds: { readAt, refunds: [] } })
+    const had = paymentOf({ ...came('Paid'), ...own }, { refunds })
+    const { payment, alerts, row } = settle(had, { asked, answer })
+    expect([payment.refunds, alerts]).toEqual([refunds, []])
+    expect(row.next_check_at).not.toBeNull()
+  })
+
   it('of a charge without an id that is given up ends it, with an alert if it was sent', () => {
     const lost = { gateway_transaction_id: null }
     const sent = settle(paymentOf(lost), tells('Expired'))
