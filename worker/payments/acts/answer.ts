@@ -28,7 +28,7 @@ import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
 import { type Act, type Key, keysOfIds, paymentIn, type Rules, store } from './act.ts'
-import { type UnreadableEvent, unreadableTwice, withCheck } from './check.ts'
+import { type UnreadableEvent, unreadableTwice, withCheck, withCheckSoon } from './check.ts'
 import { eventOf, keysOfEvent, take } from './webhook.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -95,6 +95,7 @@ export function settleCheck(settled: CheckSettled, rules: Rules): Act<Settled> {
     keys: answered ? keysOf(answered) : [['payment', asked.id]],
     decide(rows) {
       const before = paymentIn(rows, asked.id)
+      if (answered && hasIdSince(asked, before)) return checkedSoon(rows, before, now)
       const isLost = answered !== undefined && isGivenUp(before)
       if (isLost) store(rows, { ...unchanged(before), alerts: [unsettled(before, now)] }, rules)
       const taken = answered ? takeAnswer(rows, answered, rules) : {}
@@ -112,6 +113,15 @@ const isGivenUp = ({ transaction }: Payment): boolean =>
   transaction.status === 'Pending' &&
   transaction.gateway_transaction_id === null &&
   !isUnsent(transaction)
+
+/** It was to be given up, and now its gateway can be asked. */
+const hasIdSince = (asked: TransactionRow, { transaction }: Payment): boolean =>
+  asked.gateway_transaction_id === null && transaction.gateway_transaction_id !== null
+
+function checkedSoon(rows: WorkingSet, { transaction }: Payment, now: number): Settled {
+  rows.put({ transactions: [withCheckSoon(transaction, now)] })
+  return { nextCheckAt: now }
+}
 
 function keysOf(answered: Answered): Key[] {
   const { asked, answer } = answered

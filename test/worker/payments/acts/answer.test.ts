@@ -321,6 +321,16 @@ describe('the next check', () => {
     expect(row.next_check_at).not.toBeNull()
   })
 
+  it('of a charge that got its id when it was to be given up comes at once', () => {
+    const { transaction: asked } = paymentOf({ gateway_transaction_id: null })
+    const { row, event, alerts } = settle(paymentOf(), {
+      asked,
+      answer: answerOf(tells('Expired')),
+    })
+    expect(row).toMatchObject({ status: 'Pending', next_check_at: NOW })
+    expect([event, alerts]).toEqual([undefined, []])
+  })
+
   it('of a charge without an id that is given up ends it, with an alert if it was sent', () => {
     const lost = { gateway_transaction_id: null }
     const sent = settle(paymentOf(lost), tells('Expired'))
