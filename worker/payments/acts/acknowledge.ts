@@ -3,6 +3,7 @@
 import { newId } from '../domain/new-id.ts'
 import { acknowledgeAlert, heldAmount, opened, unchanged, withAlerts } from '../domain/payment.ts'
 import type { AlertRow } from '../domain/rows.ts'
+import { isAhead } from '../domain/time.ts'
 import { type Act, type Rules, recordAct, storeInOrder } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -52,10 +53,11 @@ export function reopen(
       if (at === null) return 'open'
       const payment = rows.payment(alert.transaction_id ?? undefined)
       const isGone = kind === 'late_payment' && payment && heldAmount(payment) <= 0
-      if (now - at > UNDO_MS || SETTLERS.includes(who) || isGone) return 'too_late'
+      // By a clock that was set back, nobody knows how long ago it was.
+      const isOver = now - at > UNDO_MS || isAhead(at, now)
+      if (isOver || SETTLERS.includes(who) || isGone) return 'too_late'
       recordOf(rows, 'reopen', alert, { by, now })
-      // A later time than before, or it would look like one that is only described anew.
-      storeAlert(rows, opened(alert, Math.max(now, alert.created_at + 1)), now, rules)
+      storeAlert(rows, opened(alert, now), now, rules)
       return 'open'
     },
   }

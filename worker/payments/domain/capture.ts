@@ -69,8 +69,7 @@ function goesOn(
 ): AlertRow {
   if (captured === amount) return acknowledgeAlert(row, 'capture', now)
   return {
-    // Another time than before: that is what tells it.
-    ...opened(row, Math.max(now, row.created_at + 1)),
+    ...opened(row, now),
     detail: JSON.stringify({ ...detailOf(row), amount: captured }),
   }
 }

@@ -142,10 +142,17 @@ export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: numb
     .filter((row) => row.kind === kind && row.acknowledged_by === BY_REFUND)
     .map((row) => opened(row, now))
 
+/**
+ * Each step of an alert is later than the one before, also where the clock is behind: who is told
+ * of them leaves out what is older.
+ */
+const after = ({ created_at, acknowledged_at }: AlertRow, at: number): number =>
+  Math.max(at, created_at + 1, (acknowledged_at ?? 0) + 1)
+
 /** Open again, as if it was raised at that time. */
 export const opened = (row: AlertRow, at: number): AlertRow => ({
   ...row,
-  created_at: at,
+  created_at: after(row, at),
   acknowledged_at: null,
   acknowledged_by: null,
   gateway_reference: null,
@@ -258,7 +265,8 @@ export function raiseAlert(
 ): AlertRow | undefined {
   const isOfEvent = alert.detail.eventId !== undefined
   if (known && (known.acknowledged_at === null || isOfEvent)) return undefined
-  const { kind, subject, gateway, transactionId: transaction_id, createdAt: created_at } = alert
+  const { kind, subject, gateway, transactionId: transaction_id, createdAt } = alert
+  const created_at = known ? after(known, createdAt) : createdAt
   const detail = JSON.stringify(alert.detail)
   const id = known?.id ?? newId()
   return ALERTS.row({ id, kind, subject, gateway, transaction_id, detail, created_at })
@@ -295,5 +303,11 @@ export const acknowledgeAlert = (
   gatewayReference: string | null = null,
 ): AlertRow =>
   row.acknowledged_at === null
-    ? { ...row, acknowledged_at: now, acknowledged_by: by, gateway_reference: gatewayReference }
+    ? {
+        ...row,
+        // Not before it was raised, by whatever clock.
+        acknowledged_at: Math.max(now, row.created_at),
+        acknowledged_by: by,
+        gateway_reference: gatewayReference,
+      }
     : row

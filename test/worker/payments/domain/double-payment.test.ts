@@ -108,7 +108,12 @@ describe('the refund of one of two payments', () => {
 
   it('opens what it has settled again if it fails, whichever payment has the alert', () => {
     const settled = row('double_payment', byRefund)
-    const reopened = { ...settled, created_at: NOW, acknowledged_at: null, acknowledged_by: null }
+    const reopened = {
+      ...settled,
+      created_at: NOW + 1,
+      acknowledged_at: null,
+      acknowledged_by: null,
+    }
     const before = payment('2', came('Refunded'))
     const own = payment('2', came('Paid'), settled, row('late_payment', byRefund))
     const bare = payment('1', came('Paid'))

@@ -9,6 +9,7 @@ import {
   isForeign,
   isOpen,
   keepsLateMoney,
+  opened,
   raiseAlert,
   refundUnderWay,
   withAlerts,
@@ -76,7 +77,7 @@ describe('what is held of a payment', () => {
     const kept = [late({ id: '02', ...SENT }), { ...mismatch, ...by }]
     const payment = paymentOf(LATE, { alerts: [late(by), ...kept] })
     const { alerts, transaction } = withLateMoneyRefunded(payment, NOW)
-    expect(alerts).toEqual([...kept, late({ created_at: NOW })])
+    expect(alerts).toEqual([...kept, late({ created_at: NOW + 1 })])
     expect(JSON.parse(transaction.alert ?? '')).toEqual({ id: '01ALERT', kind: 'late_payment' })
     const untouched = paymentOf(LATE, { alerts: kept })
     expect(withLateMoneyRefunded(untouched, NOW)).toBe(untouched)
@@ -144,6 +145,15 @@ describe('an alert', () => {
       ...raised,
       created_at: NOW + 3,
     })
+  })
+
+  it('has each step after the one before, also by a clock that was set back', () => {
+    const raised = alertRow({ created_at: NOW })
+    const seen = acknowledgeAlert(raised, 'ada', NOW - 9)
+    expect(seen.acknowledged_at).toBe(NOW)
+    const behind = { ...alert, createdAt: NOW - 1 }
+    expect(raiseAlert(behind, seen, newId)?.created_at).toBe(NOW + 1)
+    expect(opened(seen, NOW - 1).created_at).toBe(NOW + 1)
   })
 
   it.each([

@@ -191,6 +191,34 @@ describe('an alert', () => {
     expect(audit.filter(({ action }) => action === 'reopen')).toMatchObject([{ about: id }])
   })
 
+  it('is told in its order also by a clock that is behind', async () => {
+    const w = rivalledSetup(ALERTED)
+    const transaction = await w.reached('Expired')
+    await w.webhook(transaction)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    const id = alert?.id ?? ''
+    const raisedAt = T0 + 10_000
+    await w.ledger.acknowledge({ id, by: 'ada', now: raisedAt - 5_000 })
+    expect(await w.ledger.reopen({ id, by: 'ada', now: raisedAt - 9_000 })).toBe('open')
+    await w.ledger.acknowledge({ id, by: 'ada', now: raisedAt - 1_000 })
+    const { events } = await w.story(transaction)
+    const times = events.flatMap(({ payload }) => {
+      const told = payload as { alert?: { createdAt: string; acknowledgedAt?: string } } | undefined
+      return told?.alert ? [told.alert.acknowledgedAt ?? told.alert.createdAt] : []
+    })
+    const later = raisedAt + 1
+    expect(times).toEqual([raisedAt, raisedAt, later, later].map(iso))
+  })
+
+  it('stays closed where the clock was set back since, and nobody knows for how long it was', async () => {
+    const w = rivalledSetup()
+    await w.webhook(await w.reached('Expired'))
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    const id = alert?.id ?? ''
+    await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR })
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR / 2 })).toBe('too_late')
+  })
+
   it('stays closed later, and where no person has closed it', async () => {
     const w = rivalledSetup()
     const transaction = await w.reached('Expired')
