@@ -110,6 +110,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         const known = find(path)
         if (!known) return
         broadcast(path, known.claims.expire(host.now()))
+        // Not async: thrown after this turn, it would end the process just as well.
         void deliver(path, known)
         arm(path, known)
       } catch (error) {
@@ -120,13 +121,13 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     }
     armed.set(path, host.after(Math.max(0, at - host.now()), wake))
   }
-  /** Behind the turn: a receiver may take its time. */
-  const deliver = async (path: string, { notices }: OpenRepository): Promise<void> => {
+  /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
+  const deliver = (path: string, { notices }: OpenRepository): Promise<unknown> => {
     const { sendNotice } = host
-    if (!sendNotice) return
+    if (!sendNotice) return Promise.resolve()
     const sending = notices.due(host.now()).letters.map(async (letter) => {
-      const sent = await sendNotice(letter, path)
       try {
+        const sent = await sendNotice(letter, path)
         const known = find(path)
         known?.notices.settled(letter.id, sent, Math.random(), host.now())
         if (known) arm(path, known)
@@ -134,7 +135,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         host.log('error', 'board.not_settled', { board: path, error: String(error) })
       }
     })
-    await Promise.all(sending)
+    return Promise.all(sending)
   }
   const make = (path: string): Opened => {
     const made = find(path, true)
