@@ -25,6 +25,7 @@ export async function monthsLater(
 ): Promise<void> {
   // What is open then has news for the shop, at a time that its endpoint would not believe.
   system.receiver.takeAll()
+  system.people.mute()
   await system.passTime(DAYS * DAY_MS)
   await sleep(CLOCK_MS)
   recorder.write({ kind: 'jump', days: DAYS })
