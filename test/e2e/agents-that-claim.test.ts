@@ -49,7 +49,9 @@ describe.each([
         log: () => undefined,
       })
       expect(findings).toEqual([])
-      expect(counts).toMatchObject({ done: tasks, closed: tasks, overMcp: overMcp?.tasks ?? 0 })
+      expect(counts).toMatchObject({ done: tasks, closed: tasks })
+      // All take from one list, so how many each does is nobody's promise.
+      expect(counts.overMcp > 0).toBe(overMcp !== undefined)
       expect(counts.faults['killed agents']).toBeGreaterThan(0)
     },
     WITHIN_MS,

@@ -55,6 +55,7 @@ interface Agent {
 }
 
 const PROGRAM = resolve(import.meta.dirname, '../../../cli/bin.js')
+const OVER_MCP = 'over-mcp'
 const DOCS = resolve(import.meta.dirname, '../../../docs/agents.md')
 const LOOK_MS = 100
 
@@ -133,6 +134,7 @@ class Team {
     const overMcp = this.#overMcp()
     // It is looked at where all of its tasks could have been done.
     overMcp.catch(() => undefined)
+    if (this.#plan.overMcp) await this.#hasBegun(OVER_MCP)
     for (let n = 0; n < agents; n++) this.#hire()
     let [before, until] = [0, performance.now() + patienceMs]
     for (let next = faultEvery; performance.now() < until; await sleep(LOOK_MS)) {
@@ -166,13 +168,20 @@ class Team {
       promisify(execFile)('/bin/sh', ['-c', `${shell}\n${what} "$1"`, 'mcp', task], { cwd, env })
     const args = [PROGRAM, 'mcp', '--data', this.#data]
     return await workOverMcp({
-      name: 'over-mcp',
+      name: OVER_MCP,
       program: { command: process.execPath, args, cwd, env },
       tasks,
       tool: { mark: run('mark'), close: run('close') },
       note: (line) => this.#note(line),
       signal: this.#end.signal,
     })
+  }
+
+  /** Else the others might leave it nothing. */
+  async #hasBegun(name: string): Promise<void> {
+    const until = performance.now() + this.#plan.patienceMs
+    const hasLine = async () => (await readFile(this.#log, 'utf8')).includes(` ${name}\n`)
+    while (!(await hasLine()) && performance.now() < until) await sleep(LOOK_MS)
   }
 
   #hire(): void {
