@@ -57,6 +57,7 @@ describe('schema.sql', () => {
       'payment_event_keys',
       'payment_ledger',
       'payment_movements',
+      'payment_notes',
       'payment_outbox',
       'payment_refunds',
       'payment_schema',

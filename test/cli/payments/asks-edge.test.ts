@@ -65,7 +65,7 @@ describe('payments reconcile', () => {
       code: 0,
       out: `1 the same (1970-01-01 to 1970-01-01)
 
-           there  here
+           there  here   difference
 paid  IQD  25000  25000
 `,
       err: '',
@@ -138,7 +138,7 @@ paid  IQD  25000  25000
     expect(code).toBe(1)
     expect(out).toMatch(/3 +twice: more rows than movements here +order-1 .* as line 2\n/)
     expect(out).toContain('1 twice: more rows than movements here, 1 the same')
-    expect(out).toMatch(/\n +there +here\npaid +IQD +50000 +25000\n$/)
+    expect(out).toMatch(/\n +there +here +difference\npaid +IQD +50000 +25000 +25000\n$/)
   })
 
   it.each([
