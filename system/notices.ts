@@ -2,7 +2,8 @@
 
 import { hkdfSync } from 'node:crypto'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { allTo, type NoticeRule, noticeProblems } from '../worker/shared/notice-rules.ts'
+import { allTo, type NoticeRule } from '../worker/shared/notice-rules.ts'
+import { noticeProblems } from '../worker/shared/notice-schemas.ts'
 import { StartError } from './start-error.ts'
 
 /** Those of signalbox.config.ts, and all of them to the address of --notify. Throws StartError. */

@@ -11,7 +11,7 @@ import {
 } from './payments/config/payments-config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
-import { noticeProblems } from './shared/notice-rules.ts'
+import { noticeProblems } from './shared/notice-schemas.ts'
 import type { LIMITS } from './shared/variables.ts'
 
 export type Environment = Record<string, unknown>

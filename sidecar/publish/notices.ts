@@ -3,7 +3,8 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import type { NoticeRule, PublishedRule } from '../../worker/shared/notice-rules.ts'
+import type { NoticeRule } from '../../worker/shared/notice-rules.ts'
+import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
 import type { Log } from '../log.ts'
 import type { CommandEdge } from './edge.ts'
 

@@ -1,7 +1,7 @@
 // What whoever leads types to see what people are told, and to test a rule.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PublishedRule } from '../../worker/shared/notice-rules.ts'
+import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
 import {
   freshHash,
   publishedRepo,

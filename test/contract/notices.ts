@@ -5,7 +5,8 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Notices, Task } from '../../libraries/api/types.ts'
 import { type DataRecord, WIRE } from '../../worker/board/wire.ts'
-import type { NoticeCause, PublishedRule } from '../../worker/shared/notice-rules.ts'
+import type { NoticeCause } from '../../worker/shared/notice-rules.ts'
+import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
 import {
   freshHash,
   NOTICE_SECRET,

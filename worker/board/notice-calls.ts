@@ -7,8 +7,8 @@ import {
   type Addressed,
   NOTICE_CAUSES,
   type NoticeCause,
-  type PublishedRule,
 } from '../shared/notice-rules.ts'
+import type { PublishedRule } from '../shared/notice-schemas.ts'
 import type { Seal } from '../shared/seal.ts'
 
 const time = z.string().meta({ format: 'date-time' })

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Checked, checkFields } from '../shared/fields.ts'
-import { publishedRulesSchema } from '../shared/notice-rules.ts'
+import { publishedRulesSchema } from '../shared/notice-schemas.ts'
 import {
   boardSchema,
   hashSchema,
