@@ -122,7 +122,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     armed.set(path, host.after(Math.max(0, at - host.now()), wake))
   }
   /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
-  const deliver = (path: string, { notices }: OpenRepository): Promise<unknown> => {
+  const deliver = (path: string, { notices }: OpenRepository): Promise<void> => {
     const { sendNotice } = host
     if (!sendNotice) return Promise.resolve()
     const sending = notices.due(host.now()).letters.map(async (letter) => {
@@ -135,7 +135,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         host.log('error', 'board.not_settled', { board: path, error: String(error) })
       }
     })
-    return Promise.all(sending)
+    return Promise.all(sending).then(() => undefined)
   }
   const make = (path: string): Opened => {
     const made = find(path, true)
