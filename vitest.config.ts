@@ -77,7 +77,7 @@ export default defineConfig({
           setupFiles: 'test/support/each-file.ts',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
           // `prove` alone takes two minutes: the others need no longer beside it.
-          maxWorkers: 5,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
