@@ -188,7 +188,7 @@ describe('the imports', () => {
 
   it('the sidecar imports only the wire of the worker, and what every process shares', () => {
     const wrong = offences(inside('sidecar'), (name) =>
-      /^worker\/(?!board\/wire\.ts$|shared\/(clock|log|repos|secrets|notice-rules|metrics(-node)?|plain-file-node|printable|private-file-node|programs-node|user-folders-node)\.ts$)/.test(
+      /^worker\/(?!board\/wire\.ts$|shared\/(clock|log|repos|secrets|notice-(rules|schemas)|metrics(-node)?|plain-file-node|printable|private-file-node|programs-node|user-folders-node)\.ts$)/.test(
         name,
       ),
     )
