@@ -2,7 +2,6 @@
 
 import * as z from 'zod'
 import {
-  bodySchema,
   commandEndSchema,
   deliverySchema,
   dueCommandsSchema,
@@ -68,6 +67,5 @@ export const NOTICES = {
   schemas: {
     Notices: noticesSchema,
     NoticeDelivery: deliverySchema,
-    BoardNotice: bodySchema,
   },
 }

@@ -251,37 +251,6 @@ export interface BoardConfig {
   invalid?: string
 }
 
-export interface BoardNotice {
-  type: 'BoardNotice'
-  /** When it was decided. */
-  timestamp: string
-  data: {
-    causes: {
-      on:
-        | 'stalled'
-        | 'silent'
-        | 'ready'
-        | 'blocked'
-        | 'review'
-        | 'parent_done'
-        | 'offline'
-        | 'claim_taken'
-      /** When it began, or was first seen. */
-      since: string
-      /** Its id; of `ready` the next one. */
-      task?: string
-      title?: string
-      actor?: string
-      /** Of `ready`: how many tasks are. */
-      ready?: number
-    }[]
-    /** How many causes were left out. */
-    more?: number
-    test?: true
-    board: string
-  }
-}
-
 /**
  * One record of the read model. `hash` covers the bytes of its file, every derived value and
  * the key, so two equal hashes are the same record.

@@ -34,13 +34,12 @@ export type ShownCause = z.infer<typeof causeSchema>
 /** The causes of one turn. */
 export type Notice = z.infer<typeof noticeSchema>
 
-/** What a webhook gets, and a command on its standard input. */
-export const bodySchema = z.object({
-  type: z.literal('BoardNotice'),
-  timestamp: time.describe('When it was decided.'),
-  data: noticeSchema.extend({ board: z.string() }),
-})
-export type NoticeBody = z.infer<typeof bodySchema>
+/** What a webhook gets, and a command on its standard input. `timestamp`: when it was decided. */
+export interface NoticeBody {
+  type: 'BoardNotice'
+  timestamp: string
+  data: Notice & { board: string }
+}
 
 export const deliverySchema = z.object({
   id: z.string().describe('The `webhook-id` of each of its tries.'),
