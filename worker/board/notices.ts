@@ -113,8 +113,9 @@ export class Notices {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
     const ahead = this.#store.pending().filter(({ next_at }) => next_at > now + LONGEST_WAIT_MS)
-    const at = now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK
     const isOther = state.rules.length > 0 && state.head !== this.#board.head()
+    // Counted only then: most turns change nothing, and most boards have no rules.
+    const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
     const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
     if (isLooked && ahead.length === 0) return
     this.#board.transaction(() => {
