@@ -1,10 +1,9 @@
 // The books: what was paid and given back, by month and day, and a gateway's file beside them.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import type { MovementDays, MovementSum } from '../../libraries/api/types.ts'
-import { problemText, request } from '../data/http.ts'
 import { may } from '../data/session.ts'
+import { useRead } from '../data/use-read.ts'
 import { Money } from '../payments/elements.tsx'
 import { Find } from '../payments/find.tsx'
 import { linkTo, replace, route } from '../router.ts'
@@ -73,18 +72,8 @@ function OwnSpan({ from, to }: { from: string; to: string }) {
 }
 
 function Days({ span, name }: { span: { after: string; before: string }; name: string }) {
-  const [shown, setShown] = useState<MovementDays | string>()
-  useEffect(() => {
-    const asking = new AbortController()
-    const query = new URLSearchParams({ ...span, zone: ZONE })
-    request<MovementDays>(`/api/payments/movements/days?${query}`, asking).then(
-      setShown,
-      (problem: unknown) => {
-        if (!asking.signal.aborted) setShown(problemText(problem))
-      },
-    )
-    return () => asking.abort()
-  }, [name])
+  const query = new URLSearchParams({ ...span, zone: ZONE })
+  const shown = useRead<MovementDays>(`/api/payments/movements/days?${query}`, [])
   if (shown === undefined) return <p role="status">{LOADING}</p>
   if (typeof shown === 'string') return <p class="problem-line">{shown}</p>
   const { days } = shown
