@@ -194,12 +194,25 @@ const wellFormed = (maxChars: number) =>
     .max(maxChars)
     .refine((text) => text.isWellFormed(), 'must be whole characters')
 
+const NO_CONTROLS = 'must not hold control characters'
+
 const line = (maxChars: number) =>
   wellFormed(maxChars).regex(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
     /^[^\u0000-\u001f\u007f]*$/,
-    'must not hold control characters',
+    NO_CONTROLS,
   )
+
+/** Characters are counted as a person does: an emoji is two units of UTF-16, and one character. */
+const lines = (maxChars: number) =>
+  z
+    .string()
+    .min(1)
+    .refine((text) => [...text].length <= maxChars, `must have ${maxChars} characters at most`)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
+    .refine((text) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text), NO_CONTROLS)
+    .meta({ maxLength: maxChars })
 
 const isPage = (text: string): boolean => {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
@@ -270,7 +283,7 @@ export const sendAllSchema = z.strictObject({
 })
 
 export const noteAskedSchema = z.strictObject({
-  text: wellFormed(2_000).describe('It may have several lines.'),
+  text: lines(2_000).describe('It may have several lines.'),
 })
 
 export const acknowledgementSchema = z.strictObject({

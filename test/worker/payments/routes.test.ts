@@ -143,6 +143,25 @@ describe('payments over HTTP', () => {
     }
   })
 
+  it('count the characters of a note as a person does, and refuse control characters', async () => {
+    current = await setUp()
+    const { call } = current
+    const { transactionId } = await json(await call('POST', '/charges', order))
+    const write = async (text: string) => {
+      const response = await call('POST', `/transactions/${transactionId}/notes`, { text })
+      return [response.status, (await json(response)).error]
+    }
+    expect(await write('😀'.repeat(2_000))).toEqual([201, undefined])
+    expect(await write('One line.\r\n\tAnother.')).toEqual([201, undefined])
+    const long = 'text must have 2000 characters at most.'
+    expect(await write('😀'.repeat(2_001))).toEqual([422, long])
+    expect(await write('')).toEqual([422, 'text must not be empty.'])
+    expect(await write('\ud83d')).toEqual([422, 'text must be whole characters.'])
+    for (const control of ['\0', '\x1b[2J', '\x7f']) {
+      expect(await write(control)).toEqual([422, 'text must not hold control characters.'])
+    }
+  })
+
   it('answer 503 when none are configured, and the board still works', async () => {
     const edge = processEdge()
     const authorization = `Bearer ${await token({ repos: ['any'], scope: 'payments:read' })}`
