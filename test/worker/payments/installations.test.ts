@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUp, restore } from '../../../system/backup.ts'
 import { prepareSchema } from '../../../system/migrate.ts'
 import type { GatewayUnavailableException } from '../../../worker/payments/domain/exceptions.ts'
+import { newId } from '../../../worker/payments/domain/new-id.ts'
 import { fib } from '../../../worker/payments/gateways/fib/fib.ts'
 import type { AnyGateway } from '../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../worker/payments/gateways/guard.ts'
@@ -17,6 +18,7 @@ import { createDeliverer, subscribersOf } from '../../../worker/payments/outbox/
 import { createPayments, type Payments } from '../../../worker/payments/payments.ts'
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
+import { requestHash } from '../../../worker/shared/sha256.ts'
 import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
 import {
   API_KEY,
@@ -105,15 +107,26 @@ async function open(name: string): Promise<Installation> {
 const DRIVERS = ['redirect', 'stripe', 'fib'] as const
 type Driver = (typeof DRIVERS)[number]
 
-const charge = (on: Payments, gateway: Driver, reference = '1001', idempotencyKey?: string) =>
+const ORDER = {
+  amount: 25_000,
+  description: 'Two books',
+  returnUrl: 'https://shop.example/back',
+}
+
+const charge = (
+  on: Payments,
+  gateway: Driver,
+  reference = '1001',
+  idempotencyKey?: string,
+  more: { replace?: boolean } = {},
+) =>
   on.charge(
     {
+      ...ORDER,
+      ...more,
       gateway,
       reference,
-      amount: 25_000,
       currency: gateway === 'stripe' ? 'USD' : 'IQD',
-      description: 'Two books',
-      returnUrl: 'https://shop.example/back',
     },
     idempotencyKey === undefined ? {} : { idempotencyKey },
   )
@@ -160,6 +173,38 @@ describe.each(DRIVERS)('two installations on one account of %s', (driver) => {
     expect(copy.sent).toHaveLength(length)
   })
 })
+
+it.each([{}, { replace: true }])(
+  'a copy neither sends nor cancels a charge of which the other installation has lost the answer, %j',
+  async (more) => {
+    const production = await open('production.db')
+    // As a backup finds it that is made between the call and its answer.
+    const request = { ...ORDER, gateway: 'stripe', reference: 'lost', currency: 'USD' }
+    const begun = await production.ledger.beginCharge({
+      id: newId(Date.now()),
+      request,
+      mayCall: true,
+      idempotencyKey: 'key-lost',
+      requestHash: await requestHash(request),
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+      now: Date.now() - 600_000,
+      until: Date.now() - 500_000,
+    })
+    if (begun.state !== 'begun') throw new Error(begun.state)
+    await backUp({ file: join(dir, 'production.db') }, join(dir, 'backup'), { overwrites: false })
+    await restore(join(dir, 'backup'), { file: join(dir, 'copy.db') }, Date.now(), { asCopy: true })
+    const copy = await open('copy.db')
+    const ours = await charge(copy, 'stripe', 'lost', 'key-lost', more)
+    expect(ours.transactionId).not.toBe(begun.transaction.id)
+    const theirs = String(begun.transaction.external_reference_id)
+    expect(copy.sent.filter((line) => line.includes(theirs))).toEqual([])
+    expect(await copy.queries.byId(begun.transaction.id)).toMatchObject({ status: 'Pending' })
+    // And the key is that of our charge from now on.
+    expect((await charge(copy, 'stripe', 'lost', 'key-lost', more)).transactionId).toBe(
+      ours.transactionId,
+    )
+  },
+)
 
 it('a copy refuses to refund what the other installation was paid', async () => {
   const production = await open('production.db')
