@@ -1,10 +1,19 @@
 // A person has seen an alert, and maybe done something about it; or takes that back. Pure.
 
+import { isPartWhole } from '../domain/capture.ts'
+import { isPaidTwice } from '../domain/double-payment.ts'
 import { newId } from '../domain/new-id.ts'
-import { acknowledgeAlert, heldAmount, opened, unchanged, withAlerts } from '../domain/payment.ts'
+import {
+  acknowledgeAlert,
+  heldAmount,
+  isSettler,
+  opened,
+  unchanged,
+  withAlerts,
+} from '../domain/payment.ts'
 import type { AlertRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
-import { type Act, type Rules, recordAct, storeInOrder } from './act.ts'
+import { type Act, othersOf, type Rules, recordAct, storeInOrder } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 interface Acknowledged {
@@ -17,9 +26,11 @@ interface Acknowledged {
 
 /** Late money that was refunded by hand may have been one of two payments of its order. */
 export function acknowledge(
-  { id, by, now, gatewayReference }: Acknowledged,
+  { id, by: subject, now, gatewayReference }: Acknowledged,
   rules: Rules,
 ): Act<boolean> {
+  // A token may have any subject, and this name would be that of a settlement without a person.
+  const by = isSettler(subject) ? `token ${subject}` : subject
   return {
     keys: [['alertId', id]],
     decide(rows) {
@@ -36,10 +47,10 @@ export function acknowledge(
 /** A person notices a wrong press at once; later, the shop has acted on the end of the alert. */
 const UNDO_MS = 60_000
 
-/** Who settles an alert without a person: that is no acknowledgement. */
-const SETTLERS: readonly (string | null)[] = ['refund', 'gateway', 'capture', 'delivery']
-
-/** Opens an alert again that was acknowledged just now. One that is open stays as it is. */
+/**
+ * Opens an alert again that was acknowledged just now. One that is open stays as it is; one whose
+ * matter has ended since stays settled.
+ */
 export function reopen(
   { id, by, now }: Omit<Acknowledged, 'gatewayReference'>,
   rules: Rules,
@@ -49,17 +60,36 @@ export function reopen(
     decide(rows) {
       const alert = rows.get('alerts', id)
       if (!alert) return 'unknown'
-      const { acknowledged_at: at, acknowledged_by: who, kind } = alert
+      const { acknowledged_at: at, acknowledged_by: who } = alert
       if (at === null) return 'open'
-      const payment = rows.payment(alert.transaction_id ?? undefined)
-      const isGone = kind === 'late_payment' && payment && heldAmount(payment) <= 0
       // By a clock that was set back, nobody knows how long ago it was.
       const isOver = now - at > UNDO_MS || isAhead(at, now)
-      if (isOver || SETTLERS.includes(who) || isGone) return 'too_late'
+      if (isOver || isSettler(who) || hasEnded(rows, alert, rules)) return 'too_late'
       recordOf(rows, 'reopen', alert, { by, now })
       storeAlert(rows, opened(alert, now), now, rules)
       return 'open'
     },
+  }
+}
+
+/** What settles an open alert, and passes by one that a person has acknowledged. */
+function hasEnded(rows: WorkingSet, alert: AlertRow, { references }: Rules): boolean {
+  const payment = rows.payment(alert.transaction_id ?? undefined)
+  if (!payment) return false
+  const { transaction } = payment
+  switch (alert.kind) {
+    case 'late_payment':
+      return heldAmount(payment) <= 0
+    case 'double_payment':
+      return !isPaidTwice([payment, ...othersOf(rows, transaction, references)])
+    case 'amount_mismatch':
+      return isPartWhole(alert, transaction)
+    case 'unsettled': {
+      const { status, paid_at, gateway_transaction_id: gatewayId } = transaction
+      return paid_at !== null || (status !== 'Pending' && gatewayId !== null)
+    }
+    default:
+      return false
   }
 }
 

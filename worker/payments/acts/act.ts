@@ -7,7 +7,13 @@ import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
-import { type AlertRow, AUDIT, type AuditRow, type WebhookEventRow } from '../domain/rows.ts'
+import {
+  type AlertRow,
+  AUDIT,
+  type AuditRow,
+  type TransactionRow,
+  type WebhookEventRow,
+} from '../domain/rows.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A day of events may wait: one save of all of them would hold up every payment. */
@@ -155,13 +161,21 @@ export function storeInOrder(
   { before, decision, now, event }: Moving,
   rules: Rules,
 ): void {
-  const others = rows
-    .all('transactions')
-    .filter((row) => isOfOrder(before.transaction, row, rules.references))
-    .flatMap(({ id }) => rows.payment(id) ?? [])
+  const others = othersOf(rows, before.transaction, rules.references)
   for (const each of decideInOrder(before, decision, others, now)) store(rows, each, rules)
   rows.put({ movements: movementsOf(before, decision, { now, event }) })
 }
+
+/** The other payments of its order that are loaded. */
+export const othersOf = (
+  rows: WorkingSet,
+  transaction: TransactionRow,
+  references: References,
+): Payment[] =>
+  rows
+    .all('transactions')
+    .filter((row) => isOfOrder(transaction, row, references))
+    .flatMap(({ id }) => rows.payment(id) ?? [])
 
 /** What is told of a changed alert; of one that is known only with its end, its beginning, too. */
 function toldAs(row: AlertRow, before: AlertRow | undefined): AlertRow[] {

@@ -3,13 +3,7 @@
 
 import { MAX_RETRY_MS } from '../../shared/outgoing.ts'
 import { type Dispatched, LEASE_MS, type PendingEvent, pendingEvent } from '../domain/outbox.ts'
-import {
-  type Alert,
-  acknowledgeAlert,
-  alertAbout,
-  unchanged,
-  withAlerts,
-} from '../domain/payment.ts'
+import { type Alert, alertAbout, settleAlert, unchanged, withAlerts } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import { hasCome } from '../domain/time.ts'
 import {
@@ -136,7 +130,7 @@ function settleGone(rows: WorkingSet, endpoint: string, now: number, rules: Rule
     .find((alert) => alert.kind === 'endpoint_gone' && alert.subject === endpoint)
   const payment = rows.payment(open?.transaction_id ?? undefined)
   if (!open || !payment) return
-  store(rows, unchanged(withAlerts(payment, [acknowledgeAlert(open, 'delivery', now)])), rules)
+  store(rows, unchanged(withAlerts(payment, [settleAlert(open, 'delivery', now)])), rules)
 }
 
 /** An attempt ends its lease, so that a failure which is settled twice counts once. */

@@ -9,7 +9,6 @@ import { newId } from './new-id.ts'
 import { closingError } from './open-charge.ts'
 import {
   type Alert,
-  acknowledgeAlert,
   alertAbout,
   type Decision,
   hasEarlyRefund,
@@ -20,6 +19,7 @@ import {
   type Payment,
   paidAmount,
   refundUnderWay,
+  settleAlert,
   unchanged,
   withAlerts,
   withRefund,
@@ -194,7 +194,7 @@ function withKnownEnd(payment: Payment, { to_status }: WebhookEventRow, now: num
   )
   return withAlerts(
     payment,
-    open.map((row) => acknowledgeAlert(row, 'gateway', now)),
+    open.map((row) => settleAlert(row, 'gateway', now)),
   )
 }
 

@@ -2,10 +2,10 @@
 // only rises, and each rise is money that came. Pure.
 
 import {
-  acknowledgeAlert,
   opened,
   type Payment,
   paidAmount,
+  settleAlert,
   withAlerts,
   withLateMoneyRefunded,
   withTransaction,
@@ -61,13 +61,20 @@ const amountIn = (row: AlertRow): number => detailOf(row).amount ?? 0
 const isOfPart = (row: AlertRow): boolean =>
   row.kind === 'amount_mismatch' && detailOf(row).gatewayStatus === undefined
 
+/** The alert is about a part, and the whole was captured since. */
+export const isPartWhole = (
+  row: AlertRow,
+  { amount, currency, paid_amount, paid_currency }: TransactionRow,
+): boolean =>
+  isOfPart(row) && paid_amount === amount && (paid_currency === null || paid_currency === currency)
+
 function goesOn(
   row: AlertRow,
   { amount }: TransactionRow,
   captured: number,
   now: number,
 ): AlertRow {
-  if (captured === amount) return acknowledgeAlert(row, 'capture', now)
+  if (captured === amount) return settleAlert(row, 'capture', now)
   return {
     ...opened(row, now),
     detail: JSON.stringify({ ...detailOf(row), amount: captured }),

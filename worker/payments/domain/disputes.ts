@@ -4,13 +4,12 @@
 
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
-import { isOvertaken, type Payment, withAlerts } from './payment.ts'
+import { isOvertaken, type Payment, type Settler, withAlerts } from './payment.ts'
 import { ALERTS, type AlertRow, DISPUTES, type DisputeRow, type WebhookEventRow } from './rows.ts'
 import { json } from './shown.ts'
 import type { AlertDetail, DisputeSet, ReportedDispute } from './types.ts'
 
-/** The name of whoever settles the alert of a dispute that has ended. */
-const BY_GATEWAY = 'gateway'
+const BY_GATEWAY: Settler = 'gateway'
 const SECOND_MS = 1_000
 
 /**

@@ -10,7 +10,7 @@ import {
   keepsLateMoney,
   type Payment,
   reopened,
-  settledByRefund,
+  settleAlert,
   unchanged,
   withAlerts,
 } from './payment.ts'
@@ -33,6 +33,9 @@ export const isOfOrder = (
 /** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
 const holdsMoney = (payment: Payment): boolean =>
   isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
+
+export const isPaidTwice = (order: readonly Payment[]): boolean =>
+  order.filter(holdsMoney).length > 1
 
 /**
  * The decision on a payment, with an alert if another one of its order is paid already; and once
@@ -84,5 +87,5 @@ const withSettled = (payment: Payment, now: number): Payment =>
     payment,
     payment.alerts
       .filter(({ kind, acknowledged_at: at }) => kind === 'double_payment' && at === null)
-      .map((row) => settledByRefund(row, now)),
+      .map((row) => settleAlert(row, 'refund', now)),
   )

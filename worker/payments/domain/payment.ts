@@ -117,8 +117,12 @@ export const keepsLateMoney = (payment: Payment): boolean =>
   ) &&
   heldAmount(payment) > 0
 
-/** The subject of an alert that a refund has settled. */
-const BY_REFUND = 'refund'
+/** Who settles an alert without a person, by what happened: that is no acknowledgement. */
+const SETTLERS = ['refund', 'gateway', 'capture', 'delivery'] as const
+export type Settler = (typeof SETTLERS)[number]
+const BY_REFUND: Settler = 'refund'
+
+export const isSettler = (by: string | null): boolean => SETTLERS.some((settler) => settler === by)
 
 /** Once all of the late money was refunded, its alerts are settled; if that fails, open again. */
 export function withLateMoneyRefunded(payment: Payment, now: number): Payment {
@@ -129,12 +133,17 @@ export function withLateMoneyRefunded(payment: Payment, now: number): Payment {
   const late = alerts.filter(isLateMoney)
   return withAlerts(
     payment,
-    late.map((row) => settledByRefund(row, now, reference)),
+    late.map((row) => settleAlert(row, BY_REFUND, now, reference)),
   )
 }
 
-export const settledByRefund = (row: AlertRow, now: number, reference?: string): AlertRow =>
-  acknowledgeAlert(row, BY_REFUND, now, reference)
+/** As if somebody had acknowledged it. */
+export const settleAlert = (
+  row: AlertRow,
+  by: Settler,
+  now: number,
+  reference?: string,
+): AlertRow => acknowledgeAlert(row, by, now, reference)
 
 /** Those of this kind that a refund had settled, which has failed now. */
 export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: number): AlertRow[] =>

@@ -219,7 +219,7 @@ describe('an alert', () => {
     expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR / 2 })).toBe('too_late')
   })
 
-  it('stays closed later, and where no person has closed it', async () => {
+  it('stays closed later', async () => {
     const w = rivalledSetup()
     const transaction = await w.reached('Expired')
     await w.webhook(transaction)
@@ -227,13 +227,6 @@ describe('an alert', () => {
     const id = alert?.id ?? ''
     await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR })
     expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR + 60_001 })).toBe('too_late')
-    await w.ledger.acknowledge({ id, by: 'refund', now: T0 + HOUR })
     expect(await w.queries.alerts({}, { limit: 9 })).toEqual([])
-    const other = await w.reached('Expired', { request: { reference: 'order-2' } })
-    await w.webhook(other)
-    const [second] = await w.queries.alerts({}, { limit: 9 })
-    const settled = { id: second?.id ?? '', by: 'refund', now: T0 + HOUR }
-    await w.ledger.acknowledge(settled)
-    expect(await w.ledger.reopen(settled)).toBe('too_late')
   })
 })
