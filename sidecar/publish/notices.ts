@@ -62,16 +62,18 @@ export function noticePlan(rules: readonly NoticeRule[], log: Log): NoticePlan {
 const nameOf = (command: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(command)).digest('hex').slice(0, 16)
 
-/** Without a shell. Resolves with why it failed. */
+/** Without a shell. Resolves with why it failed: readers see that, and not what stands in the file. */
 function run([program, ...args]: Command, text: string, body: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(program, [...args, text], {
+  // No argument can hold a NUL; a title can.
+  const argument = text.replaceAll('\0', '\uFFFD')
+  const ended = new Promise<string | undefined>((resolve, reject) => {
+    const child = spawn(program, [...args, argument], {
       stdio: ['pipe', 'ignore', 'ignore'],
       timeout: COMMAND_MS,
       killSignal: 'SIGKILL',
       windowsHide: true,
     })
-    child.once('error', (error) => resolve(`It cannot be run: ${error.message}`))
+    child.once('error', reject)
     child.once('exit', (code, signal) =>
       resolve(code === 0 ? undefined : `It ended with ${signal ?? `exit code ${code}`}.`),
     )
@@ -79,4 +81,5 @@ function run([program, ...args]: Command, text: string, body: string): Promise<s
     child.stdin.on('error', () => undefined)
     child.stdin.end(body)
   })
+  return ended.catch(({ code }: NodeJS.ErrnoException) => `It cannot be run: ${code}.`)
 }

@@ -58,15 +58,16 @@ it('runs a command without a shell: the text is one argument, and standard input
     writeFileSync(process.argv[1], JSON.stringify(all))`
   const file = join(dir, 'ran.json')
   const plan = noticePlan([{ on: 'stalled', to: { command: [NODE, '-e', script, file] } }], silent)
-  const { edge, ended } = edgeWith([due(nameOf(plan))])
+  const { text, body } = due()
+  const { edge, ended } = edgeWith([{ ...due(nameOf(plan)), text: `${text}\0` }])
   plan.due(edge)
   await vi.waitUntil(() => ended.length === 1, PATIENT)
   expect(ended).toEqual([{ id: 'ntc_1' }])
-  const { text, body } = due()
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ args: [file, text], body })
+  // No argument can hold a NUL.
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ args: [file, `${text}\uFFFD`], body })
 })
 
-it('says why one failed, or cannot be run, and runs nothing that is not in the file', async () => {
+it('says why one failed, without what stands in the file, and runs nothing that is not in it', async () => {
   const ends = async (command: readonly string[], name?: string) => {
     const plan = noticePlan([{ on: 'stalled', to: { command } }], silent)
     const { edge, ended } = edgeWith([due(name ?? nameOf(plan))])
@@ -75,6 +76,7 @@ it('says why one failed, or cannot be run, and runs nothing that is not in the f
     return ended[0]?.error
   }
   expect(await ends([NODE, '-e', 'process.exit(3)'])).toBe('It ended with exit code 3.')
-  expect(await ends(['/nowhere/at-all'])).toMatch(/^It cannot be run: .*ENOENT/)
+  expect(await ends([`/nowhere/${'at/'.repeat(300)}all`])).toBe('It cannot be run: ENOENT.')
+  expect(await ends([NODE, 'a\0b'])).toBe('It cannot be run: ERR_INVALID_ARG_VALUE.')
   expect(await ends([NODE], '0123456789abcdef')).toBe('This sidecar has no such command.')
 })
