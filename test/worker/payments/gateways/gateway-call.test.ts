@@ -252,9 +252,13 @@ describe('a call to a gateway', () => {
 
   it('does not follow a redirect', async () => {
     const headers = { location: 'https://elsewhere.test/' }
-    const setup = setupOf(() => new Response(null, { status: 307, headers }))
+    const asked: Request[] = []
+    const setup = setupOf((request) => {
+      asked.push(request)
+      return new Response(null, { status: 307, headers })
+    })
     await expect(setup.end(setup.call().send(ONCE))).rejects.toMatchObject(UNAVAILABLE)
-    expect(setup.sent).toHaveLength(1)
+    expect(asked.map(({ redirect }) => redirect)).toEqual(['manual'])
   })
 
   it('keeps a failure as its verdict, even after a later success', async () => {

@@ -207,6 +207,20 @@ describe('the routes of webhooks', () => {
       headers: { 'Content-Encoding': coding },
     })
     expect(answer.status).toBe(status)
+    expect(answer.headers.get('Accept-Encoding')).toBe(status === 415 ? 'identity' : null)
+  })
+
+  it('ask to send again in some seconds what cannot be stored now', async () => {
+    const { clock, payments } = setUpPayments()
+    const receive = async () => ({ status: 503, body: 'unavailable' }) as const
+    const app = webhookRoutes({ config: payments.config, receive }, clock, () => undefined)
+    const answer = await app.request(BANK, { method: 'POST', body: '{}' })
+    const { status, headers } = answer
+    expect([status, await answer.text(), headers.get('Retry-After')]).toEqual([
+      503,
+      'unavailable',
+      '5',
+    ])
   })
 
   it('are the callback URLs that gateways get', async () => {

@@ -203,7 +203,9 @@ describe('the status of a payment at Mollie', () => {
 
   it('is not known of a payment in another mode, or that the key does not know', async () => {
     expect(await status(read('paid', { mode: 'live' }))).toEqual({ known: false })
-    expect(await status(refusal(404) as never)).toEqual({ known: false })
+    for (const code of [404, 410]) {
+      expect(await status(refusal(code) as never)).toEqual({ known: false })
+    }
     const other = status(read('paid', { id: 'tr_other' }))
     await expect(other).rejects.toThrow(GatewayUnavailableException)
   })
