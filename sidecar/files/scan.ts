@@ -155,11 +155,10 @@ class Scan {
     const kind = this.#store.classify(path)
     if (kind === undefined) return undefined
     // A new one is read, with its stat, later.
-    const slot = this.#table.slotOf(path)
-    const isNew = isFile && this.#isKnown === undefined && slot === undefined
+    const isNew = isFile && this.#isKnown === undefined && !this.#table.has(path)
     if (isNew) this.#report.changed.push(path)
     else {
-      const found = this.#compare(path, slot)
+      const found = this.#compare(path)
       if (found !== true) return found
     }
     this.#report.files += 1
@@ -168,11 +167,11 @@ class Scan {
   }
 
   /** True: it is there. Undefined: it is not; or why that is not known. */
-  #compare(path: string, slot: number | undefined): true | undefined | string {
+  #compare(path: string): true | undefined | string {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
-      const difference = this.#table.compare(slot, stat)
+      const difference = this.#table.compare(path, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same' && !this.#isKnown?.(path, stat))
         this.#report.changed.push(path)
