@@ -100,43 +100,45 @@ const read = (
   failures: ['unknown_filter', ...failures, ...DATABASE],
 })
 
+type Written = Omit<Operation, 'needs' | 'failures'> & { failures?: readonly Reason[] }
+
+const write = ({ headers = [], failures = [], ...of }: Written): Operation => ({
+  ...of,
+  needs: 'payments:write',
+  headers: [...headers, 'X-Correlation-Id'],
+  failures: [...(of.body ? BODY : ['payload_too_large' as const]), ...failures, ...DATABASE],
+})
+
 const OPERATIONS: Record<string, Operation> = {
-  'POST /api/payments/charges': {
+  'POST /api/payments/charges': write({
     id: 'createCharge',
     summary: 'Charge an order',
     description:
       'Safe to send again at any time: the same order, or the same `Idempotency-Key`, cannot be ' +
       'charged twice. It is answered within 20 s.',
-    needs: 'payments:write',
-    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    headers: ['Idempotency-Key'],
     body: chargeSchema,
     answers: {
       201: answer('A new payment: send the payer to `redirectUrl`.', paymentResponseSchema),
       200: answer('The payment of a repeated charge, as it is now.', paymentResponseSchema),
     },
     failures: [
-      ...(['in_progress', 'idempotency_conflict', 'reference_conflict'] as const),
-      ...(['already_paid'] as const),
-      ...BODY,
+      'in_progress',
+      'idempotency_conflict',
+      'reference_conflict',
+      'already_paid',
       ...GATEWAY,
-      ...DATABASE,
     ],
-  },
-  'POST /api/payments/refunds': {
+  }),
+  'POST /api/payments/refunds': write({
     id: 'createRefund',
     summary: 'Refund a payment',
     description: 'Give each refund its own `Idempotency-Key`: it can then be sent again.',
-    needs: 'payments:write',
-    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    headers: ['Idempotency-Key'],
     body: refundAskedSchema,
     answers: { 200: answer('The gateway accepted the refund.', refundResultSchema) },
-    failures: [
-      ...(['in_progress', 'idempotency_conflict', 'refund_failed'] as const),
-      ...BODY,
-      ...GATEWAY,
-      ...DATABASE,
-    ],
-  },
+    failures: ['in_progress', 'idempotency_conflict', 'refund_failed', ...GATEWAY],
+  }),
   'GET /api/payments/transactions': read(
     {
       id: 'listTransactions',
@@ -158,35 +160,32 @@ const OPERATIONS: Record<string, Operation> = {
     storySchema,
     ['unknown_transaction'],
   ),
-  'POST /api/payments/transactions/:id/check': {
+  'POST /api/payments/transactions/:id/check': write({
     id: 'checkTransaction',
     summary: 'Ask the gateway about one payment now',
     description: 'Each one is a call to the gateway: send it once, not in a loop.',
-    needs: 'payments:write',
     path: { id: 'Our id of the transaction.' },
-    headers: ['X-Correlation-Id'],
     answers: { 200: answer('The transaction with what the gateway answered.', storySchema) },
-    failures: [
-      ...(['unknown_transaction', 'in_progress'] as const),
-      ...([...BODY, 'gateway_unavailable', ...DATABASE] as const),
-    ],
-  },
-  'POST /api/payments/transactions/:id/cancel': {
+    failures: ['unknown_transaction', 'in_progress', 'gateway_unavailable', 'invalid_argument'],
+  }),
+  'POST /api/payments/transactions/:id/cancel': write({
     id: 'cancelTransaction',
     summary: 'End an open payment at its gateway',
     description:
       'An end without money is 200, whatever it is called: Stripe reports `Expired`. A payment ' +
       'that was paid, or that its gateway cannot cancel, is `not_cancellable`. `503`: it may ' +
       'still be paid. Safe to send again.',
-    needs: 'payments:write',
     path: { id: 'Our id of the transaction.' },
-    headers: ['X-Correlation-Id'],
     answers: { 200: answer('The transaction, which has ended without money.', storySchema) },
     failures: [
-      ...(['unknown_transaction', 'in_progress', 'not_cancellable'] as const),
-      ...([...BODY, 'gateway_unavailable', 'paused', ...DATABASE] as const),
+      'unknown_transaction',
+      'in_progress',
+      'not_cancellable',
+      'gateway_unavailable',
+      'paused',
+      'invalid_argument',
     ],
-  },
+  }),
   'GET /api/payments/webhook-events': read(
     { id: 'listWebhookEvents', summary: 'Webhooks of gateways, newest first' },
     eventsQuery,
@@ -265,83 +264,66 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 200: answer('How each row compares.', settledSchema) },
     failures: [...BODY, ...DATABASE],
   },
-  'POST /api/payments/alerts/:id/acknowledge': {
+  'POST /api/payments/alerts/:id/acknowledge': write({
     id: 'acknowledgeAlert',
     summary: 'A person has seen this alert',
     description: 'With what was done about it at the gateway, if anything.',
-    needs: 'payments:write',
     path: { id: 'The id of the alert.' },
-    headers: ['X-Correlation-Id'],
     body: acknowledgementSchema,
     isBodyOptional: true,
     answers: {
       200: answer('It is acknowledged; the first who did so is kept.', acknowledgedSchema),
     },
-    failures: ['unknown_alert', ...BODY, ...DATABASE],
-  },
-  'DELETE /api/payments/alerts/:id/acknowledge': {
+    failures: ['unknown_alert'],
+  }),
+  'DELETE /api/payments/alerts/:id/acknowledge': write({
     id: 'reopenAlert',
     summary: 'Take an acknowledgement back, within a minute',
     description:
       'The alert is open again, and told so: `AlertRaised`, with a new `createdAt`. Later, or ' +
       'once the matter is settled, it is `too_late`. One that is open stays as it is.',
-    needs: 'payments:write',
     path: { id: 'The id of the alert.' },
-    headers: ['X-Correlation-Id'],
     answers: { 200: answer('It is open.', reopenedSchema) },
-    failures: ['unknown_alert', 'too_late', 'payload_too_large', ...DATABASE],
-  },
-  'POST /api/payments/transactions/:id/notes': {
+    failures: ['unknown_alert', 'too_late'],
+  }),
+  'POST /api/payments/transactions/:id/notes': write({
     id: 'createNote',
     summary: 'Write a note on a payment',
     description:
       'For those who look at it next: it is in its story, the search finds it, and it is ' +
       'forgotten with what may name the payer. No gateway and no event has it.',
-    needs: 'payments:write',
     path: { id: 'Our id of the transaction.' },
-    headers: ['X-Correlation-Id'],
     body: noteAskedSchema,
     answers: { 201: answer('The note.', noteSchema) },
-    failures: ['unknown_transaction', ...BODY, ...DATABASE],
-  },
-  'POST /api/payments/deliveries/:id/redeliver': {
+    failures: ['unknown_transaction'],
+  }),
+  'POST /api/payments/deliveries/:id/redeliver': write({
     id: 'redeliver',
     summary: 'Send one event to the endpoint of the shop again',
-    needs: 'payments:write',
     path: { id: 'The id of the delivery.' },
-    headers: ['X-Correlation-Id'],
     answers: { 202: answer('It is being sent.', redeliveringSchema) },
-    failures: ['unknown_delivery', 'payload_too_large', ...DATABASE],
-  },
-  'POST /api/payments/failing-endpoints/send-all': {
+    failures: ['unknown_delivery'],
+  }),
+  'POST /api/payments/failing-endpoints/send-all': write({
     id: 'sendAll',
     summary: 'Send all events again that wait for an endpoint of the shop',
-    needs: 'payments:write',
-    headers: ['X-Correlation-Id'],
     body: sendAllSchema,
     answers: { 202: answer('They are being sent.', redeliveringSchema) },
-    failures: [...BODY, ...DATABASE],
-  },
-  'POST /api/payments/pause': {
+  }),
+  'POST /api/payments/pause': write({
     id: 'pausePayments',
     summary: 'Begin nothing new, such as before a move to another machine',
     description:
       'Until `resume`, on every host and over restarts, what would charge, refund, cancel or ' +
       'replace a payment is `paused`. What was begun before is settled: webhooks, checks and ' +
       'deliveries go on. Sent again, it changes nothing.',
-    needs: 'payments:write',
-    headers: ['X-Correlation-Id'],
     answers: { 200: answer('Since when, and who asked for it first.', pauseSchema) },
-    failures: ['payload_too_large', ...DATABASE],
-  },
-  'POST /api/payments/resume': {
+  }),
+  'POST /api/payments/resume': write({
     id: 'resumePayments',
     summary: 'Begin new payments again',
-    needs: 'payments:write',
-    headers: ['X-Correlation-Id'],
     answers: { 200: answer('Payments are not paused.', resumedSchema) },
-    failures: ['payload_too_large', ...DATABASE],
-  },
+  }),
   'POST /api/payments/sweep': {
     id: 'sweep',
     summary: 'Do what is due now',
