@@ -5,15 +5,14 @@
 // A caller generates an `id` once and keeps it through its retries: a call that is repeated because
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
-import { acknowledge, reopen } from './acknowledge.ts'
 import type { Act, Rules } from './act.ts'
 import { recordAnswer, settleCheck } from './answer.ts'
 import { beginCharge } from './begin-charge.ts'
 import { checkSoon, claimCheck, claimChecks } from './check.ts'
 import { beginClosing, endClosing } from './close-charge.ts'
+import { acknowledge, reopen, writeNote } from './desk.ts'
 import { hurryEvents, redeliver } from './dispatch.ts'
 import { finishCharge } from './finish-charge.ts'
-import { writeNote } from './note.ts'
 import { pause, resume } from './pause.ts'
 import { beginRefund, finishRefund } from './refund.ts'
 import { recordWebhook } from './webhook.ts'

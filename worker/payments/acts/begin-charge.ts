@@ -1,46 +1,33 @@
 // The beginning of a charge: a new payment, the one that the same request made before, or one that
 // takes the place of an open one. It is stored before its gateway is called. Pure.
 
-import { canonicalJson } from '../../shared/sha256.ts'
-import { newest } from '../domain/match.ts'
 import { externalReference } from '../domain/new-id.ts'
 import {
-  cancelledBy,
   type Earlier,
   earlierCall,
-  isExpiredPage,
   isRepeatable,
-  isStranded,
+  mayReplace,
+  type Replacement,
+  replaced,
 } from '../domain/open-charge.ts'
-import {
-  alertAbout,
-  type Decision,
-  isCalled,
-  isForeign,
-  NEVER_CALLED,
-  newEvent,
-  withTransaction,
-} from '../domain/payment.ts'
+import { type Decision, NEVER_CALLED, newEvent } from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
-import { UNPAID_ENDS } from '../domain/status.ts'
-import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
 import { type Act, type Key, type Paused, type Rules, recordAct, store } from './act.ts'
+import {
+  type ChargeAsked,
+  chargeBefore,
+  type FoundCharge,
+  foundAs,
+  type Known,
+  knownTo,
+  openBy,
+  withLateAlert,
+} from './find-charge.ts'
 import type { WorkingSet } from './working-set.ts'
 
-export interface ChargeStart {
-  /** ULID: the transaction's, when this begins one. */
-  id: string
-  /** Validated. */
-  request: ChargeRequest
+export interface ChargeStart extends ChargeAsked {
   /** The gateway may be called. If not, only what the same request made before is found. */
   mayCall: boolean
-  idempotencyKey?: string
-  /** A paid order is charged again, on purpose. */
-  isRepeat?: boolean
-  /** An open charge of this order is to be replaced. */
-  isReplacing?: boolean
-  /** A hash of the request, without the payer's phone. */
-  requestHash: string
   correlationId?: string
   /** The subject that asks for it, for the audit trail. */
   by?: string
@@ -48,25 +35,8 @@ export interface ChargeStart {
   chargeRepeatableForMs: number
   /** The open charge that this one replaces, if that is still open. */
   replaces?: Replacement
-  now: number
   /** Until then the caller calls the gateway, and the same request is `in_progress`. */
   until: number
-}
-
-/** An open charge that is to be replaced, as `wayOut` decided. */
-export interface Replacement {
-  transactionId: string
-  /** ULID, for the event of its end. */
-  eventId: string
-  /**
-   * Its gateway is asked once more at that time, so that a late payment is found even if its
-   * webhook was lost. Undefined: it cannot be asked, and an alert is raised if it may be paid.
-   */
-  nextCheckAt?: number
-  /** Nobody saw its page, and so it cannot be paid at its gateway. */
-  isUnpayable?: boolean
-  /** Its page was open. For that caller its gateway has reported an end without money. */
-  closedBy?: string
 }
 
 /** What became of the request, for its caller. */
@@ -84,59 +54,6 @@ export interface NewCharge {
   earlier: Earlier
 }
 
-/** Its gateway is not called. */
-export type FoundCharge =
-  /**
-   * The same request was made before: with the same key or, without one, for the same order. The
-   * payment as it is now. `key`: another one than before, which belongs to it from now on.
-   */
-  | { state: 'answered'; transaction: TransactionRow; key?: ChargeKeyRow }
-  /** Until then, unless its call ends sooner. */
-  | { state: 'in_progress'; until: number }
-  /**
-   * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
-   * not called now, or returned no page. The sweeper settles it.
-   */
-  | { state: 'unknown'; transaction: TransactionRow; key?: ChargeKeyRow }
-  /** The key, or this payment of the order, belongs to a request with other `fields`. */
-  | {
-      state: 'conflict'
-      over: 'key' | 'reference'
-      fields: readonly string[]
-      transaction: TransactionRow
-    }
-  /** The order is paid, and this key is new: is it the same payment, or another one? */
-  | { state: 'already_paid'; transactionId: string }
-
-/** An open charge that is in the way of another attempt. */
-export interface OpenCharge {
-  transaction: TransactionRow
-  /** The payer may have its page, and pay there. */
-  isPageOpen: boolean
-}
-
-/**
- * It is open and cannot be paid: it has no page and no code, or they have expired. Or it is open
- * for another request.
- */
-export function openBy(found: FoundCharge, now: number): OpenCharge | undefined {
-  switch (found.state) {
-    case 'unknown':
-      return { transaction: found.transaction, isPageOpen: false }
-    case 'answered': {
-      const { transaction } = found
-      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
-    }
-    case 'conflict': {
-      const { transaction, over } = found
-      const isOpen = over === 'reference' && transaction.status === 'Pending'
-      return isOpen ? { transaction, isPageOpen: true } : undefined
-    }
-    default:
-      return undefined
-  }
-}
-
 export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> {
   return {
     keys: keysOf(start),
@@ -148,35 +65,52 @@ export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> 
       switch (way.to) {
         case 'nothing':
           return { state: 'not_admitted' }
-        case 'found': {
-          const { found } = way
-          if (found.state !== 'answered' && found.state !== 'unknown') return found
-          if (found.key) rows.put({ chargeKeys: [found.key] })
-          return { ...found, transaction: shown(found.transaction, known) }
-        }
+        case 'found':
+          return giveFound(rows, way.found, known)
         case 'again':
           rows.put({ transactions: [way.transaction], chargeKeys: way.keys })
           recordCharge(rows, start, way.transaction)
-          return {
-            state: 'begun',
-            transaction: shown(way.transaction, known),
-            earlier: way.earlier,
-          }
-        default: {
-          const { transaction, keys, replaced } =
-            way.to === 'replace' ? replacement(way, known, start) : newCharge(known, start)
-          if (replaced) store(rows, replaced, rules)
-          const payment = { transaction, refunds: [], disputes: [], alerts: [] }
-          const { id, now } = start
-          const event = newEvent('PaymentInitiated', transaction, { id, now })
-          store(rows, { payment, events: [event], alerts: [] }, rules)
-          rows.put({ chargeKeys: keys })
-          recordCharge(rows, start, transaction, replaced?.payment.transaction.id)
-          return { state: 'begun', transaction: shown(transaction, known), earlier: 'none' }
+          return begun(way.transaction, known, way.earlier)
+        case 'replace': {
+          const { replaced, ...attempt } = replacement(way, known, start)
+          store(rows, replaced, rules)
+          storeNew(rows, attempt, start, rules)
+          recordCharge(rows, start, attempt.transaction, way.stranded.id)
+          return begun(attempt.transaction, known)
+        }
+        case 'new': {
+          const attempt = newAttempt(known, start)
+          storeNew(rows, attempt, start, rules)
+          recordCharge(rows, start, attempt.transaction)
+          return begun(attempt.transaction, known)
         }
       }
     },
   }
+}
+
+const begun = (row: TransactionRow, known: Known, earlier: Earlier = 'none'): NewCharge => ({
+  state: 'begun',
+  transaction: withLateAlert(row, known),
+  earlier,
+})
+
+function giveFound(rows: WorkingSet, found: FoundCharge, known: Known): FoundCharge {
+  if (found.state !== 'answered' && found.state !== 'unknown') return found
+  if (found.key) rows.put({ chargeKeys: [found.key] })
+  return { ...found, transaction: withLateAlert(found.transaction, known) }
+}
+
+function storeNew(
+  rows: WorkingSet,
+  { transaction, keys }: Attempt,
+  { id, now }: ChargeStart,
+  rules: Rules,
+): void {
+  const payment = { transaction, refunds: [], disputes: [], alerts: [] }
+  const event = newEvent('PaymentInitiated', transaction, { id, now })
+  store(rows, { payment, events: [event], alerts: [] }, rules)
+  rows.put({ chargeKeys: keys })
 }
 
 function keysOf({ id, idempotencyKey: key, request, replaces }: ChargeStart): Key[] {
@@ -189,37 +123,6 @@ function keysOf({ id, idempotencyKey: key, request, replaces }: ChargeStart): Ke
   if (!replaces) return keys
   const { transactionId } = replaces
   return [...keys, ['keysOf', transactionId], ['alert', 'unsettled', transactionId]]
-}
-
-/** What is known of the request: rows that carry its id, its key or its order. */
-interface Known {
-  /** The database's own id. */
-  installation: string
-  /** The row that this very call has stored before. */
-  own: TransactionRow | undefined
-  byKey: TransactionRow | undefined
-  /** Every attempt to pay this order. */
-  attempts: readonly TransactionRow[]
-  /** Further keys of the charge that is replaced, and maybe others. */
-  keys: readonly ChargeKeyRow[]
-}
-
-function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): Known {
-  const isOurs = ({ gateway }: { gateway: string }) => gateway === request.gateway
-  const ofGateway = rows.all('transactions').filter(isOurs)
-  const keys = rows.all('chargeKeys').filter(isOurs)
-  const further = keys.find(({ idempotency_key: key }) => key === idempotencyKey)
-  return {
-    installation: rows.installation,
-    own: rows.get('transactions', id),
-    byKey: ofGateway.find(
-      (row) =>
-        row.id === further?.transaction_id ||
-        (idempotencyKey !== undefined && row.idempotency_key === idempotencyKey),
-    ),
-    attempts: ofGateway.filter(({ reference }) => reference === request.reference),
-    keys,
-  }
 }
 
 type Way =
@@ -239,13 +142,18 @@ interface Replacing {
 
 function wayOf(known: Known, start: ChargeStart): Way {
   const { mayCall, replaces } = start
-  const before = findTransaction(known, start)
+  const before = chargeBefore(known, start)
   if (!before) return { to: mayCall ? 'new' : 'nothing' }
   const isAgain = mayCall && mayCallAgain(before, start)
   const transaction = isAgain ? calledBy(before, start) : before
   const found = foundAs(transaction, known, start)
   if (!mayCall) return { to: 'found', found }
-  if (replaces?.transactionId === before.id && mayReplace(before, found, replaces, start.now)) {
+  const isOfKey = found.state === 'conflict' && found.over === 'key'
+  if (
+    replaces?.transactionId === before.id &&
+    !isOfKey &&
+    mayReplace(before, replaces, start.now)
+  ) {
     return { to: 'replace', stranded: before, found, replaces }
   }
   if (found.state !== 'unknown' || transaction.called_by !== start.id) return { to: 'found', found }
@@ -294,73 +202,6 @@ function recordCharge(
   recordAct(rows, { id: replaces.eventId, by }, { ...replacing, about: transaction_id })
 }
 
-/** With the alert of late money of any attempt: the order must not be paid again. */
-function shown(row: TransactionRow, { attempts }: Known): TransactionRow {
-  const isLate = ({ alert }: TransactionRow) =>
-    alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'
-  const { alert } = attempts.find(isLate) ?? row
-  return { ...row, alert }
-}
-
-/**
- * An order whose payments all failed may be paid again, and a paid one with `repeat`; any other
- * payment is found instead. Not so an open one of another installation: its page is theirs.
- */
-const findTransaction = (
-  { installation, own, byKey, attempts }: Known,
-  { isRepeat = false }: ChargeStart,
-) =>
-  own ??
-  byKey ??
-  newest(
-    attempts.filter((row) =>
-      row.status === 'Pending'
-        ? !isForeign(row, installation)
-        : !isRepeat && !UNPAID_ENDS.includes(row.status),
-    ),
-  )
-
-function foundAs(
-  transaction: TransactionRow,
-  { own, byKey }: Known,
-  start: ChargeStart,
-): FoundCharge {
-  const { id, request_hash, status, charge_answer } = transaction
-  const newKey = own || byKey ? undefined : start.idempotencyKey
-  if (newKey !== undefined && status !== 'Pending') {
-    return { state: 'already_paid', transactionId: id }
-  }
-  const { called_until: until, called_by } = transaction
-  const isWaiting = charge_answer === null && status === 'Pending'
-  const isUnderWay = isWaiting && isCalled(transaction, start.now) && called_by !== start.id
-  // A changed order may replace it, as soon as its call has ended.
-  const isNext = isUnderWay && start.isReplacing === true && !byKey
-  if (request_hash !== start.requestHash && !isNext) {
-    const over = byKey ? 'key' : 'reference'
-    return { state: 'conflict', over, fields: differencesIn(transaction, start), transaction }
-  }
-  if (isUnderWay && until !== null) return { state: 'in_progress', until }
-  const key = newKey === undefined ? {} : { key: keyOf(transaction, start.id, newKey) }
-  return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
-}
-
-/** A request with this key gets this payment from now on, also when it has ended. */
-const keyOf = (
-  { id: transaction_id, gateway }: TransactionRow,
-  id: string,
-  idempotency_key: string,
-) => ({ id, gateway, transaction_id, idempotency_key })
-
-/** The fields of the request that are not as they were, by name. */
-function differencesIn({ request }: TransactionRow, start: ChargeStart): string[] {
-  if (request === null) return []
-  const before = JSON.parse(request) as Record<string, unknown>
-  const { customerPhone: _, ...now }: Record<string, unknown> = { ...start.request }
-  return Object.keys({ ...before, ...now }).filter(
-    (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),
-  )
-}
-
 /** Its result is unknown, no call is under way, and a call cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
   const { called_until: until } = transaction
@@ -382,25 +223,10 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-/** Only here is it certain that no other call has ended it or got its page. */
-function mayReplace(
-  before: TransactionRow,
-  found: FoundCharge,
-  { closedBy }: Replacement,
-  now: number,
-): boolean {
-  if (found.state === 'conflict' && found.over === 'key') return false
-  if (closedBy === undefined) return isStranded(before, now)
-  const isFree = before.called_by === closedBy || !isCalled(before, now)
-  return before.status === 'Pending' && isFree
-}
-
-interface Begun {
+interface Attempt {
   transaction: TransactionRow
   /** Further keys that belong to it from now on. */
   keys: readonly ChargeKeyRow[]
-  /** What becomes of the charge that this one replaces. */
-  replaced?: Decision
 }
 
 /**
@@ -411,48 +237,28 @@ function replacement(
   { stranded, replaces, found }: Replacing,
   known: Known,
   start: ChargeStart,
-): Begun {
+): Attempt & { replaced: Decision } {
   const isRepeat = stranded.is_repeat === 1
   if (stranded.request_hash !== start.requestHash) {
-    const begun = newCharge(known, { ...start, isRepeat })
-    return { ...begun, replaced: replaced(stranded, replaces, start) }
+    const attempt = newAttempt(known, { ...start, isRepeat })
+    return { ...attempt, replaced: replaced(stranded, replaces, start) }
   }
   const given = 'key' in found ? found.key : undefined
   const first = stranded.idempotency_key ?? given?.idempotency_key
   const further = known.keys.filter(({ transaction_id }) => transaction_id === stranded.id)
   if (given && given.idempotency_key !== first) further.push(given)
   const { idempotencyKey: _, ...unkeyed } = start
-  const begun = newCharge(known, {
+  const attempt = newAttempt(known, {
     ...unkeyed,
     ...(first !== undefined && { idempotencyKey: first }),
     isRepeat: start.isRepeat === true || isRepeat,
   })
   const keys = further.map((key) => ({ ...key, transaction_id: start.id }))
   const unnamed = { ...stranded, idempotency_key: null }
-  return { ...begun, keys, replaced: replaced(unnamed, replaces, start) }
+  return { ...attempt, keys, replaced: replaced(unnamed, replaces, start) }
 }
 
-/** The end of a charge whose place another attempt takes. */
-function replaced(
-  stranded: TransactionRow,
-  { eventId, nextCheckAt, isUnpayable }: Replacement,
-  { id, correlationId, now }: ChargeStart,
-): Decision {
-  const { amount, currency } = stranded
-  const error = { code: 'replaced', message: `Another attempt has replaced it: ${id}.` }
-  const payment = withTransaction(
-    { transaction: stranded, refunds: [], disputes: [], alerts: [] },
-    { ...cancelledBy(error, now), next_check_at: nextCheckAt ?? null },
-  )
-  const by = { id: eventId, correlationId, now }
-  const events = [newEvent('PaymentCancelled', payment.transaction, by)]
-  if (nextCheckAt !== undefined || isUnpayable) return { payment, events, alerts: [] }
-  const since = new Date(stranded.created_at).toISOString()
-  const detail = { amount, currency, since, gatewayStatus: 'none' } as const
-  return { payment, events, alerts: [alertAbout(stranded, 'unsettled', now, detail)] }
-}
-
-function newCharge({ attempts, installation }: Known, start: ChargeStart): Begun {
+function newAttempt({ attempts, installation }: Known, start: ChargeStart): Attempt {
   const { id, now, until, idempotencyKey } = start
   const { customerPhone: _, ...request } = start.request
   const { gateway, reference, amount, currency, description, metadata } = request

@@ -4,7 +4,8 @@
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun, FoundCharge, NewCharge, Replacement } from '../acts/begin-charge.ts'
+import type { ChargeBegun, NewCharge } from '../acts/begin-charge.ts'
+import type { FoundCharge } from '../acts/find-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type PaymentError,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import { earlierCall, isExpiredPage } from '../domain/open-charge.ts'
+import { earlierCall, isExpiredPage, type Replacement } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'

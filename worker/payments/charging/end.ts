@@ -4,14 +4,9 @@
 
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
-import {
-  type FoundCharge,
-  type NewCharge,
-  type OpenCharge,
-  openBy,
-  type Replacement,
-} from '../acts/begin-charge.ts'
+import type { NewCharge } from '../acts/begin-charge.ts'
 import type { ClosingBegun } from '../acts/close-charge.ts'
+import { type FoundCharge, type OpenCharge, openBy } from '../acts/find-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
 import type { References } from '../domain/double-payment.ts'
@@ -23,7 +18,14 @@ import {
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import { type AskedAgain, closedBy, isUnsent, type WayOut, wayOut } from '../domain/open-charge.ts'
+import {
+  type AskedAgain,
+  closedBy,
+  isUnsent,
+  type Replacement,
+  type WayOut,
+  wayOut,
+} from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'

@@ -2,9 +2,19 @@
 // may take its place. Pure.
 
 import type { PaymentError } from './exceptions.ts'
-import { isCalled, NEVER_CALLED, type Payment, withTransaction } from './payment.ts'
+import {
+  alertAbout,
+  type Decision,
+  isCalled,
+  NEVER_CALLED,
+  newEvent,
+  type Payment,
+  withTransaction,
+} from './payment.ts'
+
 import type { TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import { isoTime } from './time.ts'
 import type { OpenedPayment } from './types.ts'
 
 /** `unknown`: an earlier call with this id was sent, and had no definite answer. */
@@ -141,3 +151,51 @@ export const cancelledBy = (error: PaymentError, now: number): Partial<Transacti
   called_by: null,
   called_until: null,
 })
+
+/** An open charge that is to be replaced, as `wayOut` decided. */
+export interface Replacement {
+  transactionId: string
+  /** ULID, for the event of its end. */
+  eventId: string
+  /**
+   * Its gateway is asked once more at that time, so that a late payment is found even if its
+   * webhook was lost. Undefined: it cannot be asked, and an alert is raised if it may be paid.
+   */
+  nextCheckAt?: number
+  /** Nobody saw its page, and so it cannot be paid at its gateway. */
+  isUnpayable?: boolean
+  /** Its page was open. For that caller its gateway has reported an end without money. */
+  closedBy?: string
+}
+
+/** Only here is it certain that no other call has ended it or got its page. */
+export function mayReplace(
+  before: TransactionRow,
+  { closedBy }: Replacement,
+  now: number,
+): boolean {
+  if (closedBy === undefined) return isStranded(before, now)
+  const isFree = before.called_by === closedBy || !isCalled(before, now)
+  return before.status === 'Pending' && isFree
+}
+
+/** The end of a charge whose place the attempt with this id takes. */
+export function replaced(
+  stranded: TransactionRow,
+  { eventId, nextCheckAt, isUnpayable }: Replacement,
+  by: { id: string; correlationId?: string | undefined; now: number },
+): Decision {
+  const { id, correlationId, now } = by
+  const { amount, currency } = stranded
+  const error = { code: 'replaced', message: `Another attempt has replaced it: ${id}.` }
+  const payment = withTransaction(
+    { transaction: stranded, refunds: [], disputes: [], alerts: [] },
+    { ...cancelledBy(error, now), next_check_at: nextCheckAt ?? null },
+  )
+  const end = { id: eventId, correlationId, now }
+  const events = [newEvent('PaymentCancelled', payment.transaction, end)]
+  if (nextCheckAt !== undefined || isUnpayable) return { payment, events, alerts: [] }
+  const since = isoTime(stranded.created_at)
+  const detail = { amount, currency, since, gatewayStatus: 'none' } as const
+  return { payment, events, alerts: [alertAbout(stranded, 'unsettled', now, detail)] }
+}

@@ -1,14 +1,11 @@
 // When a stranded charge may be replaced, and what that leaves behind.
 
 import { describe, expect, it } from 'vitest'
-import {
-  beginCharge,
-  type ChargeStart,
-  type Replacement,
-} from '../../../../worker/payments/acts/begin-charge.ts'
+import { beginCharge, type ChargeStart } from '../../../../worker/payments/acts/begin-charge.ts'
 import {
   type AskedAgain,
   isStranded,
+  type Replacement,
   wayOut,
 } from '../../../../worker/payments/domain/open-charge.ts'
 import type { ChargeKeyRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'

@@ -1,4 +1,5 @@
-// A person has seen an alert, and maybe done something about it; or takes that back. Pure.
+// What people leave on a payment: that they have seen an alert, and maybe done something about it;
+// that this was a wrong press; a note for who looks at it next. Pure.
 
 import { isPartWhole } from '../domain/capture.ts'
 import { isPaidTwice } from '../domain/double-payment.ts'
@@ -11,9 +12,9 @@ import {
   unchanged,
   withAlerts,
 } from '../domain/payment.ts'
-import type { AlertRow } from '../domain/rows.ts'
+import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
-import { type Act, othersOf, type Rules, recordAct, storeInOrder } from './act.ts'
+import { type Act, type Asked, othersOf, type Rules, recordAct, storeInOrder } from './act.ts'
 import type { WorkingSet } from './working-set.ts'
 
 interface Acknowledged {
@@ -109,5 +110,27 @@ function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules
     storeInOrder(rows, { before: payment, decision, now }, rules)
   } else {
     rows.put({ alerts: [alert] })
+  }
+}
+
+interface Written extends Required<Asked> {
+  transactionId: string
+  text: string
+  now: number
+}
+
+/** `id`: of the note, generated once. Undefined: there is no payment with this id. */
+export function writeNote({ id, by, transactionId, text, now }: Written): Act<NoteRow | undefined> {
+  return {
+    keys: [['payment', transactionId]],
+    decide(rows) {
+      if (!rows.payment(transactionId)) return undefined
+      const note = NOTES.row({ id, transaction_id: transactionId, text, by, created_at: now })
+      rows.put({ notes: [note] })
+      // What it says may name the payer, and the audit trail never forgets.
+      const act = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
+      recordAct(rows, { id, by }, act)
+      return note
+    },
   }
 }
