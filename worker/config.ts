@@ -1,7 +1,6 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
 // variables there are is in shared/variables.ts.
 
-import { readNoticeSecret } from './board/notice-sender.ts'
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import { readSilentAfter, SILENT_AFTER_MS } from './board/task-state.ts'
 import {
@@ -12,6 +11,7 @@ import {
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { noticeProblems } from './shared/notice-schemas.ts'
+import { readWhsecs } from './shared/standard-webhook.ts'
 import type { LIMITS } from './shared/variables.ts'
 
 export type Environment = Record<string, unknown>
@@ -82,7 +82,7 @@ export function readConfig(
   const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
   const silentAfterMs = readSilentAfter(env.SILENT_AFTER)
   if (silentAfterMs === undefined) wrong.push('SILENT_AFTER must be a time like 20m or 2h')
-  const { secrets: noticeSecrets, problem } = readNoticeSecret(env.NOTICE_SECRET)
+  const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
   if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
   wrong.push(...noticeProblems(file.notices))
   const payments = readPayments(env, file, wrong, host)

@@ -34,6 +34,7 @@ import {
   edgesFolder,
   keepSecret,
   newSecret,
+  noticeSecretOf,
   readSecret,
   type TokenFiles,
   withSecretsFile,
@@ -144,8 +145,10 @@ async function rehearse(
   if (choice.payments && Object.keys(database).length === 0) {
     noticeTo(io)(`Whether ${choice.name} has LIBSQL_URL was not asked: a dry run asks nobody.`)
   }
-  const known = options.newSecret ? undefined : await readSecret(kept)
-  const sent = { ...database, AUTH_SECRETS: known ?? newSecret() }
+  const known = options.newSecret ? undefined : await readSecret(kept, 'auth-secret')
+  const secret = known ?? newSecret()
+  const notices = await noticeSecretOf(kept, given, { secret, isThere: false })
+  const sent = sentWith(database, secret, notices)
   return await withSecretsFile(await realpath(tmpdir()), sent, async (workDir, secretsFile) => {
     const dir = join(workDir, basename(folder.dir))
     await copyFolder(folder.dir, dir)
@@ -179,26 +182,38 @@ async function upload(
     return FAILED
   }
   checkOwner(choice, deployed)
-  const hasDatabase = deployed.is === 'there' && deployed.names.includes('LIBSQL_URL')
-  const database = databaseSecrets(choice, given, hasDatabase)
-  const known = await readSecret(kept)
+  const has = (name: string) => deployed.is === 'there' && deployed.names.includes(name)
+  const database = databaseSecrets(choice, given, has('LIBSQL_URL'))
+  const known = await readSecret(kept, 'auth-secret')
   const isNew = options.newSecret || (known === undefined && deployed.is === 'absent')
   const secret = isNew ? newSecret() : known
-  const sent = { ...database, ...(secret !== undefined && { AUTH_SECRETS: secret }) }
+  const notices = await noticeSecretOf(kept, given, { secret, isThere: has('NOTICE_SECRET') })
+  const sent = sentWith(database, secret, notices)
   const summary = summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent })
   for (const line of summary) notice(line)
   if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
-  if (isNew && secret !== undefined) await keepSecret(kept, secret)
+  if (isNew && secret !== undefined) await keepSecret(kept, 'auth-secret', secret)
+  const noticeFile = notices && (await keepSecret(kept, 'notice-secret', notices))
   return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
     const output = join(workDir, 'output.ndjson')
     if (!(await isDone(argumentsOf(choice, secretsFile), wranglerRun, output, io))) return FAILED
     const { board } = choice
     const files = secret && (await writeTokens(kept, { secret, board, now: Date.now() }))
     const url = (await deployedUrl(output)) ?? addressOf(choice)
-    io.out(report({ choice, url, files: files || undefined }))
+    io.out(report({ choice, url, files: files || undefined, noticeFile }))
     return 0
   })
 }
+
+const sentWith = (
+  database: Readonly<Record<string, string>>,
+  secret: string | undefined,
+  notices: string | undefined,
+): Readonly<Record<string, string>> => ({
+  ...database,
+  ...(secret !== undefined && { AUTH_SECRETS: secret }),
+  ...(notices !== undefined && { NOTICE_SECRET: notices }),
+})
 
 const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.workers.dev`
 
@@ -336,10 +351,12 @@ interface Report {
   choice: Choice
   url: string
   files: TokenFiles | undefined
+  noticeFile: string | undefined
 }
 
-function report({ choice: { board, payments }, url, files }: Report): string {
+function report({ choice: { board, payments }, url, files, noticeFile }: Report): string {
   const lines = [`The edge is at ${url}`]
+  if (noticeFile !== undefined) lines.push(`Signs notices         ${noticeFile}`)
   if (files) {
     const repo = `--repo ${quote(board)}`
     lines.push(

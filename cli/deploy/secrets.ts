@@ -1,12 +1,14 @@
-// The secret of a deployed edge and the tokens that it signs: files of their owner alone, in the
+// The secrets of a deployed edge and the tokens that it signs: files of their owner alone, in the
 // folder of the user's state, since a folder of code may be pushed to where others read it.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { noticeSecret } from '../../system/notices.ts'
 import { mintTokens, reposOf } from '../../system/tokens.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
+import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import { stateFolder } from '../../worker/shared/user-folders-node.ts'
 import { type Environment, UsageError } from '../context.ts'
 
@@ -23,16 +25,37 @@ export function edgesFolder(env: Environment): string {
   return join(state, 'edges')
 }
 
-const secretFile = (kept: string): string => join(kept, 'auth-secret')
+/** What signs tokens, and what signs notices to webhooks. */
+type Kept = 'auth-secret' | 'notice-secret'
 
 /** Undefined: this machine has none. */
-export const readSecret = (kept: string): Promise<string | undefined> =>
-  textIn(secretFile(kept)).then((text) => text?.trim())
+export const readSecret = (kept: string, name: Kept): Promise<string | undefined> =>
+  textIn(join(kept, name)).then((text) => text?.trim())
 
 export const newSecret = (): string => randomBytes(32).toString('hex')
 
-export const keepSecret = (kept: string, secret: string): Promise<void> =>
-  replacePrivateFile(secretFile(kept), `${secret}\n`)
+/** Resolves with its file. */
+export async function keepSecret(kept: string, name: Kept, secret: string): Promise<string> {
+  const file = join(kept, name)
+  await replacePrivateFile(file, `${secret}\n`)
+  return file
+}
+
+/**
+ * What is set here, what this machine keeps, else one that follows from `secret`. Undefined: the
+ * Worker has one of its own (`isThere`), or its secrets are on another machine. Throws UsageError.
+ */
+export async function noticeSecretOf(
+  kept: string,
+  { NOTICE_SECRET: given }: Environment,
+  { secret, isThere }: { secret: string | undefined; isThere: boolean },
+): Promise<string | undefined> {
+  const { secrets, problem } = readWhsecs(given)
+  if (problem !== undefined) throw new UsageError(`NOTICE_SECRET: ${problem}.`)
+  if (secrets.length > 0) return secrets.join(' ')
+  const own = isThere || secret === undefined ? undefined : noticeSecret(secret)
+  return (await readSecret(kept, 'notice-secret')) ?? own
+}
 
 export interface TokenFiles {
   sidecar: string

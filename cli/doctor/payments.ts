@@ -11,7 +11,7 @@ import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import { whsecProblem } from '../../worker/shared/standard-webhook.ts'
+import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import type { Context, Environment, Input } from '../context.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { hiding, readTarget, secretValues, type TargetOptions } from '../payments/target.ts'
@@ -169,15 +169,14 @@ function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Find
 }
 
 function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] {
-  const secrets = env.PAYMENT_EVENTS_SECRET?.split(/\s+/).filter(Boolean) ?? []
-  const isValid = secrets.every((secret) => whsecProblem(secret) === undefined)
+  const { secrets, problem } = readWhsecs(env.PAYMENT_EVENTS_SECRET)
   if (endpoint === undefined) {
     const set = ['PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES'].filter((name) => env[name])
     const sentence = `${set.join(', ')} is set and PAYMENT_EVENTS_URL is not: nothing is sent.`
     return set.length > 0 ? [warn('events', sentence)] : []
   }
   // What is wrong with them is a finding about the configuration.
-  if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
+  if (secrets.length === 0 || problem !== undefined || !URL.canParse(endpoint.url)) return []
   const { origin } = new URL(endpoint.url)
   const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''
   const sentence = `They are sent to ${origin}, signed with ${secrets.length} secret(s).${only}`

@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts'
 import type { NoticeCause } from '../shared/notice-rules.ts'
 import { postOnce, type Sent } from '../shared/outgoing.ts'
 import { createSeal } from '../shared/seal.ts'
-import { createWebhookSigner, whsecProblem } from '../shared/standard-webhook.ts'
+import { createWebhookSigner } from '../shared/standard-webhook.ts'
 import type { Notice, NoticeBody, ShownCause } from './notice-calls.ts'
 import type { Letter } from './notices.ts'
 
@@ -50,13 +50,6 @@ export function createNoticeSender({ secrets, signing, ...deps }: SenderDeps): S
         return await post(json, JSON.stringify({ text: forMattermost(textOf(notice, board)) }))
     }
   }
-}
-
-/** The variable `NOTICE_SECRET`: one, or two while it is replaced, the newest first. */
-export function readNoticeSecret(text: unknown): { secrets: string[]; problem?: string } {
-  const secrets = typeof text === 'string' ? text.split(/\s+/).filter(Boolean) : []
-  const [problem] = secrets.flatMap((secret) => whsecProblem(secret) ?? [])
-  return { secrets, ...(problem !== undefined && { problem }) }
 }
 
 const failed = (error: string): Sent => ({ ok: false, error })

@@ -8,8 +8,9 @@ import { type Clock, hostClock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
+import { readWhsecs } from '../shared/standard-webhook.ts'
 import type { From } from './fan-out.ts'
-import { createNoticeSender, readNoticeSecret, type SendNotice } from './notice-sender.ts'
+import { createNoticeSender, type SendNotice } from './notice-sender.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Told } from './presence.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
@@ -59,7 +60,7 @@ export class RepositoryObject extends DurableObject {
     this.#silentAfterMs = readSilentAfter(Object(env).SILENT_AFTER)
     this.#sendNotice = createNoticeSender({
       secrets: readAuth({ ...env }).secrets,
-      signing: readNoticeSecret(Object(env).NOTICE_SECRET).secrets,
+      signing: readWhsecs(Object(env).NOTICE_SECRET).secrets,
       clock: hostClock,
       fetch,
     })

@@ -24,6 +24,13 @@ export function whsecProblem(text: string): string | undefined {
   return `a secret must have ${MIN_BYTES} to ${MAX_BYTES} bytes, and one has ${length}`
 }
 
+/** What a variable holds: one, or two while it is replaced, the newest first. */
+export function readWhsecs(text: unknown): { secrets: string[]; problem?: string } {
+  const secrets = typeof text === 'string' ? text.split(/\s+/).filter(Boolean) : []
+  const [problem] = secrets.flatMap((secret) => whsecProblem(secret) ?? [])
+  return { secrets, ...(problem !== undefined && { problem }) }
+}
+
 /**
  * Each secret makes a signature, in their order: while one is replaced, receivers with the old and
  * with the new one can verify. The secrets are valid.

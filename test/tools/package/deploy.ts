@@ -147,7 +147,8 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       for (const name of ['REPOSITORY', 'LEDGER', 'SESSIONS', 'DIRECTORY', 'ASSETS']) {
         expect(err).toContain(`env.${name}`)
       }
-      for (const name of ['AUTH_SECRETS', 'LIBSQL_URL', 'LIBSQL_AUTH_TOKEN']) {
+      const names = ['AUTH_SECRETS', 'NOTICE_SECRET', 'LIBSQL_URL', 'LIBSQL_AUTH_TOKEN']
+      for (const name of names) {
         expect(err).toContain(`env.${name} ("(hidden)")`)
       }
       expect(out).toBe('It would be at https://lamps.<your-account>.workers.dev\n')
@@ -204,12 +205,15 @@ export function packageDeploy(installed: () => InstalledPackage): void {
 signalbox: Folder         ${join(cwd, 'signalbox-edge')}
 signalbox: Configuration  signalbox.config.js
 signalbox: wrangler       ${join(home, 'bin/wrangler')}
-signalbox: Secrets        AUTH_SECRETS
+signalbox: Secrets        AUTH_SECRETS, NOTICE_SECRET
 `)
       const [upload, another] = await uploads()
       const secret = (await readFile(join(kept(), 'auth-secret'), 'utf8')).trim()
       expect(another).toBeUndefined()
-      expect(upload).toMatchObject({ mode: 0o600, secrets: { AUTH_SECRETS: secret } })
+      const notices = (await readFile(join(kept(), 'notice-secret'), 'utf8')).trim()
+      const sent = { AUTH_SECRETS: secret, NOTICE_SECRET: notices }
+      expect(upload).toMatchObject({ mode: 0o600, secrets: sent })
+      expect(out).toContain(`Signs notices         ${join(kept(), 'notice-secret')}\n`)
       expect(secret).toMatch(/^[0-9a-f]{64}$/)
       // Options show in the list of processes.
       expect(upload?.args.join(' ')).not.toContain(secret)
@@ -224,7 +228,7 @@ signalbox: Secrets        AUTH_SECRETS
       const key = new TextEncoder().encode(secret)
       const { payload } = await jwtVerify(jwt, key, { audience: 'signalbox' })
       expect(payload.repos).toEqual(['my team/board', 'my team/board/*', 'my team/board#*'])
-      for (const name of ['auth-secret', 'sidecar-token', 'reader-token']) {
+      for (const name of ['auth-secret', 'notice-secret', 'sidecar-token', 'reader-token']) {
         expect((await stat(join(kept(), name))).mode & 0o777).toBe(0o600)
       }
       expect(out + err).not.toContain(jwt)
@@ -290,7 +294,7 @@ signalbox: Secrets        AUTH_SECRETS
         1,
         expect.stringMatching(/Nothing was deployed: say --yes\.\n$/),
       ])
-      expect(err).toContain('Secrets        AUTH_SECRETS\n')
+      expect(err).toContain('Secrets        AUTH_SECRETS, NOTICE_SECRET\n')
       expect([await uploads(), await readdir(kept())]).toEqual([[], []])
     })
 
@@ -303,7 +307,8 @@ signalbox: Secrets        AUTH_SECRETS
       const there = { FAKE_TAG: 'edge-1', FAKE_NAMES: 'AUTH_SECRETS LIBSQL_URL' }
       expect(await run(['--yes'], there)).toMatchObject({ code: 0 })
       const sent = (await uploads()).map(({ secrets }) => Object.keys(secrets ?? {}))
-      expect(sent).toEqual([['LIBSQL_URL', 'AUTH_SECRETS'], ['AUTH_SECRETS']])
+      const [own, database] = [['AUTH_SECRETS', 'NOTICE_SECRET'], ['LIBSQL_URL']]
+      expect(sent).toEqual([[...database, ...own], own])
     })
 
     it('refuses a wrangler.toml of another Worker, and names the one it deploys to wrangler', async () => {
@@ -386,7 +391,7 @@ signalbox: Secrets        AUTH_SECRETS
         // The Worker is new, and still no other one is made.
         const { code } = await run([...NAMED, '--adopt'])
         const [upload] = (await calls()).filter(({ args }) => args[0] === 'deploy')
-        expect([code, upload?.secrets]).toEqual([0, { AUTH_SECRETS: secret }])
+        expect([code, upload?.secrets]).toMatchObject([0, { AUTH_SECRETS: secret }])
       })
 
       it.each([

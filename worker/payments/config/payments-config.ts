@@ -3,7 +3,7 @@
 
 import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
 import { addressProblem } from '../../shared/outgoing.ts'
-import { whsecProblem } from '../../shared/standard-webhook.ts'
+import { readWhsecs } from '../../shared/standard-webhook.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
@@ -283,7 +283,7 @@ function readListeners(listeners: Listeners, wrong: string[]): Listeners {
 
 function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
   const url = eventsUrl(text, wrong)
-  const secrets = text('PAYMENT_EVENTS_SECRET')?.split(/\s+/) ?? []
+  const { secrets, problem } = readWhsecs(text('PAYMENT_EVENTS_SECRET'))
   const types = text('PAYMENT_EVENTS_TYPES')
     ?.split(/[\s,]+/)
     .filter(Boolean)
@@ -292,10 +292,7 @@ function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
   }
   if (url === undefined) return undefined
   if (secrets.length === 0) wrong.push('PAYMENT_EVENTS_SECRET is missing: events are sent signed')
-  for (const secret of secrets) {
-    const problem = whsecProblem(secret)
-    if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
-  }
+  if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
   return { url, secrets, ...(types && { types: new Set(types.filter(isEventName)) }) }
 }
 
