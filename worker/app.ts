@@ -26,7 +26,7 @@ import { type ApiEnv, isWrite, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 import { sha256Hex } from './shared/sha256.ts'
 
-export type AppDeps = Omit<BoardDeps, 'maxBoards' | 'secrets'> & {
+export type AppDeps = Omit<BoardDeps, 'maxBoards' | 'secrets' | 'signsNotices'> & {
   config: Config
   /** Undefined: neither a gateway nor a database is configured. */
   payments: Payments | undefined
@@ -102,7 +102,12 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.route('/api', sessionRoutes(access))
   app.route(
     '/api',
-    boardRoutes({ ...deps, maxBoards: config.maxBoards, secrets: config.auth.secrets }),
+    boardRoutes({
+      ...deps,
+      maxBoards: config.maxBoards,
+      secrets: config.auth.secrets,
+      signsNotices: config.noticeSecrets.length > 0,
+    }),
   )
   app.route(
     '/mcp',

@@ -8,7 +8,13 @@ import { define } from '../command.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../context.ts'
 import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
-import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
+import {
+  checkEdge,
+  checkHealth,
+  checkNoticeSecret,
+  checkNotices,
+  checkToken,
+} from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import {
   NO_DATA,
@@ -98,8 +104,10 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
     findings.push(...(await check(input, context, here)))
   } else {
     // The check of payments says it too, with the variables of gateways.
-    const wrong = misspelt(start?.served?.variables ?? env, {}, OPTION_VARIABLES)
+    const variables = start?.served?.variables ?? env
+    const wrong = misspelt(variables, {}, OPTION_VARIABLES)
     findings.push(...wrong.map((sentence) => warn('config', sentence)))
+    findings.push(...checkNoticeSecret(variables))
   }
   return report(findings, options.json, context.io)
 }
@@ -147,5 +155,8 @@ async function checkEdgeAt(named: NamedEdge, names: readonly string[]): Promise<
   const edge = checkEdge(url, await http.probe(), text !== undefined)
   http.close()
   const [skewMs] = skews
-  return [finding, ...edge, ...(skewMs === undefined ? [] : [checkEdgeClock(skewMs)])]
+  const clock = skewMs === undefined ? [] : [checkEdgeClock(skewMs)]
+  const notices =
+    text === undefined ? [] : await checkNotices({ url: url.origin, token: text }, repo)
+  return [finding, ...edge, ...clock, ...notices]
 }

@@ -73,9 +73,10 @@ const isPending = ({ state }: NoticeDelivery): boolean => state === 'pending'
 
 function listed({ rules, deliveries }: Notices): string {
   if (rules.length === 0) return 'No rules: see notices in signalbox.config.ts, and --notify URL.\n'
-  const lines = rules.map(({ on, minutes, ...to }) => {
+  const lines = rules.map(({ on, minutes, problem, ...to }) => {
     const after = minutes > 0 ? ` after ${minutes} min` : ''
-    return `${on}${after} → ${receiverOf(to)}\n`
+    const why = problem === undefined ? '' : `: ${problem}`
+    return `${on}${after} → ${receiverOf(to)}${why}\n`
   })
   return [...lines, ...(deliveries.length > 0 ? ['\n'] : []), ...deliveries.map(deliveryLine)].join(
     '',

@@ -1,12 +1,16 @@
 // The doctor's checks of the edge and the access token.
 
 import { decodeJwt, type JWTPayload } from 'jose'
+import type { Notices } from '../../libraries/api/types.ts'
+import { BoardError } from '../../libraries/client/types.ts'
 import { messageOf } from '../../sidecar/log.ts'
 import type { Reply } from '../../sidecar/publish/edge.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
+import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
+import type { Environment } from '../context.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
-import { ask, firstLineOf } from '../request.ts'
+import { ask, askEdge, type EdgeAddress, firstLineOf } from '../request.ts'
 
 const WRITE = 'board:write'
 const HOUR_MS = 3_600_000
@@ -98,6 +102,29 @@ export async function checkHealth(url: URL): Promise<Finding[]> {
   if (status < 500) return []
   const why = /"error":\s*"([^"]+)"/.exec(text)?.[1] ?? firstLineOf(text)
   return [error('health', `The service does not work (/healthz answers ${status}): ${why}`)]
+}
+
+/** `variables`: of the edge. */
+export function checkNoticeSecret({ NOTICE_SECRET }: Environment): Finding[] {
+  const { problem } = readWhsecs(NOTICE_SECRET)
+  return problem === undefined ? [] : [error('notices', `NOTICE_SECRET: ${problem}.`)]
+}
+
+/** Whether the edge can deliver what the rules of a board ask for. */
+export async function checkNotices(edge: EdgeAddress, repo: string): Promise<Finding[]> {
+  try {
+    const route = `/notices?path=${encodeURIComponent(repo)}`
+    const { rules } = await askEdge<Notices>(edge, route)
+    const wrong = rules.flatMap(({ on, to, problem }) =>
+      problem === undefined ? [] : error('notices', `${on} tells nobody by ${to}: ${problem}`),
+    )
+    if (wrong.length > 0 || rules.length === 0) return wrong
+    return [ok('notices', `The rules of the board (${rules.length}) can be followed.`)]
+  } catch (thrown) {
+    // No sidecar has published it, or the token may not read: what is wrong has its own check.
+    if (thrown instanceof BoardError) return []
+    throw thrown
+  }
 }
 
 function warningsIn(text: string): string[] {

@@ -20,7 +20,7 @@ import { NO_EDGE, type RunningStart } from '../running-system.ts'
 import { OPTION_VARIABLES } from '../settings.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase } from './database.ts'
-import { checkHealth } from './edge.ts'
+import { checkHealth, checkNoticeSecret } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
@@ -42,6 +42,7 @@ export async function check(
   findings.push(
     ...misspelt(env, file, OPTION_VARIABLES).map((sentence) => warn('config', sentence)),
   )
+  findings.push(...checkNoticeSecret(env))
   const mixture = mixtureOf(gateways)
   if (mixture !== undefined) findings.push(warn('config', mixture))
   for (const name of differing) {

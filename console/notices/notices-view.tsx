@@ -78,13 +78,14 @@ const Rules = ({ of }: { of: readonly Rule[] }) => (
       </p>
     )}
     <ul class="lines">
-      {of.map(({ on, minutes, to, host }) => (
+      {of.map(({ on, minutes, to, host, problem }) => (
         <li key={`${on} ${to} ${host}`}>
           <span class="what">
             <b>{on}</b> {RULES[on]}
             {minutes > 0 && ` for ${count(minutes, 'minute')}`}
           </span>
           <span class="hint">{receiverText({ to, host })}</span>
+          {problem !== undefined && <span class="chip stop">{problem}</span>}
         </li>
       ))}
     </ul>

@@ -992,6 +992,8 @@ export interface Notices {
     to: 'webhook' | 'ntfy' | 'slack' | 'mattermost' | 'command'
     /** Of the address: nothing else of it is shown. */
     host?: string
+    /** Why none of its notices can be delivered. */
+    problem?: string
   }[]
   /** The newest 50, newest first. */
   deliveries: NoticeDelivery[]

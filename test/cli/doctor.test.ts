@@ -3,8 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
-import { token } from '../support/edge.ts'
+import {
+  freshHash,
+  NOTICE_SECRET,
+  publishedRepo,
+  SECRET,
+  syncRoot,
+  token,
+} from '../support/edge.ts'
 import { processEdge } from '../support/in-process-edge.ts'
 import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
@@ -138,6 +146,36 @@ describe('doctor', () => {
     await serve(() => new Response('<html>', { status: 200 }))
     const other = await run(['doctor', cli.board, '--json'], cli.env())
     expect([other.code, checks(other.out).health]).toEqual([0, undefined])
+  })
+
+  test('says which rules of notices the edge cannot follow, and what is wrong with its secret', async () => {
+    const rules: PublishedRule[] = [
+      { on: 'stalled', to: { webhook: 'https://shop.example/hook' } },
+      { on: 'review', to: { ntfy: 'https://ntfy.sh/x' } },
+    ]
+    const found = async (env: Record<string, string>) => {
+      await cli.server.close()
+      cli.server = await serveEdge(processEdge({ env: { AUTH_SECRETS: SECRET, ...env } }))
+      const repo = await publishedRepo(cli.server.edge)
+      await repo.sync({ ...syncRoot(repo.run, { root: freshHash() }), notices: rules })
+      cli.bearer = await token({ repos: [repo.path] })
+      const { code, out } = await run(['doctor', cli.board], {
+        ...cli.env(),
+        SIGNALBOX_REPO: repo.path,
+      })
+      return [code, out.split('\n').filter((line) => line.includes('  notices '))]
+    }
+    expect(await found({ NOTICE_SECRET })).toEqual([
+      0,
+      [expect.stringMatching(/^ok +notices +The rules of the board \(2\) can be followed\.$/)],
+    ])
+    const why = /^error +notices +stalled tells nobody by webhook: NOTICE_SECRET is not set: /
+    expect(await found({})).toEqual([1, [expect.stringMatching(why)]])
+    const own = await run(['doctor', cli.board], { NOTICE_SECRET: 'geheim' })
+    expect([own.code, own.out]).toEqual([
+      1,
+      expect.stringMatching(/^error +notices +NOTICE_SECRET: a secret must begin with whsec_\.$/m),
+    ])
   })
 
   test('names each board that watch would publish and the token does not cover', async () => {

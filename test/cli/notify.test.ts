@@ -53,6 +53,7 @@ describe('signalbox notify', () => {
     })
     const { out } = await notify(repo, '--json')
     expect(JSON.parse(out)).toMatchObject({ rules: [{ on: 'stalled' }, { minutes: 30 }] })
+    expect(out).not.toContain('problem')
   })
 
   it('tests each target of a rule, and ends with 1 unless all answered 2xx', async () => {

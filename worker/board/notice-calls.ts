@@ -56,7 +56,15 @@ export const deliverySchema = z.object({
 })
 
 export const noticesSchema = z.object({
-  rules: z.array(z.object({ on, minutes: z.number(), to, host })),
+  rules: z.array(
+    z.object({
+      on,
+      minutes: z.number(),
+      to,
+      host,
+      problem: z.string().describe('Why none of its notices can be delivered.').exactOptional(),
+    }),
+  ),
   deliveries: z.array(deliverySchema).describe('The newest 50, newest first.'),
 })
 export type NoticesShown = z.infer<typeof noticesSchema>

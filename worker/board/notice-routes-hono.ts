@@ -15,12 +15,13 @@ import { WIRE } from './wire.ts'
 const BYTES = 4 << 10
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
-/** `repositoryOf` checks what the token allows. */
+/** `repositoryOf` checks what the token allows. `signs`: the edge has a NOTICE_SECRET. */
 export function noticeRoutes(
   repositoryOf: (
     c: Context<ApiEnv>,
     scope: Scope,
   ) => { path: string; repository: RepositoryHandle },
+  signs: boolean,
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const open = (c: Context<ApiEnv>, scope: Scope) => {
@@ -37,7 +38,12 @@ export function noticeRoutes(
 
   app.get('/', async (c) => {
     const shown = await open(c, 'board:read').repository.notices()
-    if (shown) return c.json(shown, 200, NO_STORE)
+    if (shown) {
+      const rules = shown.rules.map((rule) =>
+        signs || rule.to !== 'webhook' ? rule : { ...rule, problem: sender.UNSIGNED },
+      )
+      return c.json({ ...shown, rules }, 200, NO_STORE)
+    }
     throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
   })
   app.post('/test', limit, async (c) => {

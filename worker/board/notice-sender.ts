@@ -35,7 +35,7 @@ export function createNoticeSender({ secrets, signing, ...deps }: SenderDeps): S
     const json = { 'Content-Type': 'application/json' }
     switch (to) {
       case 'webhook': {
-        if (signing.length === 0) return failed('NOTICE_SECRET is not set: nothing can sign.')
+        if (signing.length === 0) return failed(UNSIGNED)
         const body = bodyOf(notice, board, at)
         return await post({ ...json, ...(await signer.sign(id, deps.clock.now(), body)) }, body)
       }
@@ -51,6 +51,9 @@ export function createNoticeSender({ secrets, signing, ...deps }: SenderDeps): S
     }
   }
 }
+
+/** Why nothing is delivered to a webhook. */
+export const UNSIGNED = 'NOTICE_SECRET is not set: nothing can sign.'
 
 const failed = (error: string): Sent => ({ ok: false, error })
 

@@ -40,6 +40,8 @@ export interface BoardDeps {
   metrics: BoardMetrics
   /** AUTH_SECRETS. */
   secrets: readonly string[]
+  /** There is a NOTICE_SECRET. */
+  signsNotices: boolean
 }
 
 const PUBLISH_BYTES = 8 << 20
@@ -263,7 +265,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     noticeRoutes((c, scope) => {
       const path = pathOf(c, scope)
       return { path, repository: deps.repositories.open(path) }
-    }),
+    }, deps.signsNotices),
   )
   app.route(
     '/claims',
