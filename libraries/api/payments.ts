@@ -2,26 +2,6 @@
 
 import * as z from 'zod'
 import {
-  alertDetailSchema,
-  raisedAlertSchema,
-  requestedSchema,
-  settledAlertSchema,
-} from '../../worker/payments/event-schemas.ts'
-import {
-  movementDaysQuery,
-  movementsQuery,
-  settledSchema,
-  settlementSchema,
-} from '../../worker/payments/queries/books-hono.ts'
-import {
-  alertsQuery,
-  auditQuery,
-  eventsQuery,
-  noQuery,
-  ratesQuery,
-  transactionsQuery,
-} from '../../worker/payments/queries/query-parameters.ts'
-import {
   alertRecordSchema,
   alertsPageSchema,
   auditPageSchema,
@@ -46,7 +26,27 @@ import {
   transactionsPageSchema,
   unreadableSchema,
   webhookRatesSchema,
-} from '../../worker/payments/records.ts'
+} from '../../worker/payments/api/answers.ts'
+import {
+  movementDaysQuery,
+  movementsQuery,
+  settledSchema,
+  settlementSchema,
+} from '../../worker/payments/api/books-hono.ts'
+import {
+  alertsQuery,
+  auditQuery,
+  eventsQuery,
+  noQuery,
+  ratesQuery,
+  transactionsQuery,
+} from '../../worker/payments/api/query-parameters.ts'
+import {
+  alertDetailSchema,
+  raisedAlertSchema,
+  requestedSchema,
+  settledAlertSchema,
+} from '../../worker/payments/event-schemas.ts'
 import {
   acknowledgementSchema,
   alertKindSchema,

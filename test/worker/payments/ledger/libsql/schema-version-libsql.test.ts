@@ -2,8 +2,8 @@
 // its schema writes nothing, and reports why.
 
 import { beforeEach, expect, it } from 'vitest'
+import { asProblem } from '../../../../../worker/payments/api/routes.ts'
 import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { asProblem } from '../../../../../worker/payments/routes.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
 import type { LedgerSetup } from '../../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'

@@ -10,9 +10,9 @@ import {
   MOVEMENT_KINDS,
   OUTCOMES,
   REFUSED,
-} from './domain/status.ts'
-import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from './event-schemas.ts'
-import { paymentErrorSchema, statusSchema, timeSchema, transactionSchema } from './schemas.ts'
+} from '../domain/status.ts'
+import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from '../event-schemas.ts'
+import { paymentErrorSchema, statusSchema, timeSchema, transactionSchema } from '../schemas.ts'
 
 export const unreadableSchema = z
   .object({

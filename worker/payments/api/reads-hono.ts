@@ -10,9 +10,10 @@ import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Refusals } from '../gateways/refusals.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
+import type { Page } from '../queries/transactions-libsql.ts'
 import { bookRoutes } from './books-hono.ts'
 import { exported, pagesOf } from './export.ts'
-import type { PaymentQueries } from './queries-libsql.ts'
 import {
   alertsQuery,
   auditQuery,
@@ -21,7 +22,6 @@ import {
   ratesQuery,
   transactionsQuery,
 } from './query-parameters.ts'
-import type { Page } from './transactions-libsql.ts'
 
 const WRONG = { reason: 'invalid_argument' } as const
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { exported, pagesOf } from '../../../../worker/payments/api/export.ts'
+import { AUDIT_TABLE } from '../../../../worker/payments/api/reads-hono.ts'
 import type { AuditRecord } from '../../../../worker/payments/domain/types.ts'
-import { exported, pagesOf } from '../../../../worker/payments/queries/export.ts'
-import { AUDIT_TABLE } from '../../../../worker/payments/queries/routes.ts'
 
 const act = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
   id: String(n).padStart(6, '0'),

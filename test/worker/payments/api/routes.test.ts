@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { end } from '../../../libraries/testing/fake-clock.ts'
-import { token } from '../../support/edge.ts'
-import { processEdge } from '../../support/in-process-edge.ts'
-import { request } from '../../support/payments.ts'
-import { type PaymentsSetup, setUpPayments } from '../../support/payments-setup.ts'
+import { end } from '../../../../libraries/testing/fake-clock.ts'
+import { token } from '../../../support/edge.ts'
+import { processEdge } from '../../../support/in-process-edge.ts'
+import { request } from '../../../support/payments.ts'
+import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 
 const order = request()
 

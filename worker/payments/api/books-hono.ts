@@ -12,10 +12,10 @@ import { SETTLED_AS, SETTLED_TYPES, type Settled, settleRows } from '../domain/s
 import { BESIDE_SUMS } from '../domain/status.ts'
 import { dayOf, daysBetween, isZone, startOfDay } from '../domain/time.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
+import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { statusSchema } from '../schemas.ts'
-import type { BookedIn, SummedRow } from './books-libsql.ts'
 import { exported, pagesOf, streamed } from './export.ts'
-import type { PaymentQueries } from './queries-libsql.ts'
 
 const WRONG = { reason: 'invalid_argument' } as const
 const MAX_DAYS = 100
