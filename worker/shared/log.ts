@@ -56,9 +56,9 @@ const MAX_REASON_CHARS = 500
 
 /**
  * Why something failed, in a line that can be logged and stored. Its cause is named too: it says
- * more than "fetch failed" does.
+ * more than "fetch failed" does. `hide` gets the whole text: in a part of it an address may be cut.
  */
-export function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown, hide = (text: string) => text): string {
   const cause = error instanceof Error && error.cause !== undefined ? `: ${error.cause}` : ''
-  return hideTokens(`${error}${cause}`).slice(0, MAX_REASON_CHARS)
+  return hideTokens(hide(`${error}${cause}`)).slice(0, MAX_REASON_CHARS)
 }

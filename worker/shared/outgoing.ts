@@ -31,11 +31,15 @@ export async function postOnce(
   { url, headers, body, patienceMs, shownAs }: Letter,
   { clock, fetch }: { clock: Pick<Clock, 'after' | 'now'>; fetch: typeof globalThis.fetch },
 ): Promise<Sent> {
+  const address = new URL(url)
+  // It is not sent, and errors may name the address without it.
+  address.hash = ''
+  const { href } = address
   const post = async (signal: AbortSignal) => {
     const all = { 'User-Agent': 'Signalbox', ...headers }
     // A redirect is not followed: what is signed must not go to an address that nobody configured.
     const init = { method: 'POST', headers: all, body, signal, redirect: 'manual' } as const
-    const response = await fetch(url, init)
+    const response = await fetch(href, init)
     // The body of the answer is not read, however long it is.
     response.body?.cancel().catch(() => undefined)
     return response
@@ -53,7 +57,7 @@ export async function postOnce(
     }
   } catch (error) {
     // Deno names the whole address.
-    return { ok: false, error: reasonOf(error).replaceAll(url, shownAs) }
+    return { ok: false, error: reasonOf(error, (text) => text.replaceAll(href, shownAs)) }
   }
 }
 

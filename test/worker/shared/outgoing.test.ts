@@ -1,7 +1,8 @@
-// When an event that was not delivered is tried again.
+// When what was not delivered is tried again, and what its failure says.
 
 import { describe, expect, it } from 'vitest'
-import { nextAttemptAt } from '../../../worker/shared/outgoing.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
+import { nextAttemptAt, postOnce } from '../../../worker/shared/outgoing.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -24,5 +25,29 @@ describe('the next try', () => {
       true,
       false,
     ])
+  })
+})
+
+describe('a failure', () => {
+  it.each([
+    ['as it is', 'https://hooks.test/very-secret'],
+    ['in other letters', 'https://Hooks.TEST/very-secret ä'],
+    ['with a fragment', 'https://hooks.test/very-secret#part'],
+    ['longer than a reason', `https://hooks.test/very-secret${'-and-long'.repeat(100)}`],
+  ])('names nothing of an address but its host: %s', async (_, url) => {
+    const sent = await postOnce(
+      { url, headers: {}, body: '', patienceMs: 1_000, shownAs: 'hooks.test' },
+      {
+        clock: hostClock,
+        // As Deno does.
+        fetch(input) {
+          const { origin, pathname } = new URL(String(input))
+          const why = `error sending request for url (${origin}${pathname})`
+          return Promise.reject(new TypeError(why))
+        },
+      },
+    )
+    const error = 'TypeError: error sending request for url (hooks.test)'
+    expect(sent).toEqual({ ok: false, error })
   })
 })
