@@ -36,7 +36,7 @@ import { moveAside } from './shared/damaged-file-node.ts'
 import { maxDescriptors, sharesOf } from './shared/descriptors-node.ts'
 import { isDamaged } from './shared/file-errors.ts'
 import type { Fields, Log } from './shared/log.ts'
-import { isLoopback } from './shared/loopback.ts'
+import { isForThisMachine, isLoopback } from './shared/loopback.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
 import { sqlPool } from './shared/sql-pool.ts'
@@ -139,7 +139,13 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   const pool = sqlPool(shares.databases, deps.openSql)
   opened.push(pool)
   const senderOf = ({ secrets }: AuthConfig) =>
-    createNoticeSender({ secrets, signing: config.noticeSecrets, clock: hostClock, fetch })
+    createNoticeSender({
+      secrets,
+      signing: config.noticeSecrets,
+      allowsLoopback: isForThisMachine(host.hostname, config.publicUrl),
+      clock: hostClock,
+      fetch,
+    })
   let sendNotice = senderOf(config.auth)
   const repositories = processRepositories({
     // A path may hold anything; its file's name must not.

@@ -65,6 +65,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       sendNotice: createNoticeSender({
         secrets: config.auth.secrets,
         signing: config.noticeSecrets,
+        allowsLoopback: true,
         clock,
         fetch: options.fetch ?? fetch,
       }),

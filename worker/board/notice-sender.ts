@@ -1,6 +1,7 @@
 // Sends one notice to one address, once: what each kind of receiver is sent.
 
 import type { Clock } from '../shared/clock.ts'
+import { mayBeLoopback } from '../shared/loopback.ts'
 import type { NoticeCause } from '../shared/notice-rules.ts'
 import { postOnce, type Sent } from '../shared/outgoing.ts'
 import { createSeal } from '../shared/seal.ts'
@@ -20,18 +21,29 @@ interface SenderDeps {
   secrets: readonly string[]
   /** NOTICE_SECRET. Empty: webhooks cannot be signed. */
   signing: readonly string[]
+  /** Who may publish a board could else have the edge POST to any server of its machine. */
+  allowsLoopback: boolean
   clock: Clock
   fetch: typeof fetch
 }
 
-export function createNoticeSender({ secrets, signing, ...deps }: SenderDeps): SendNotice {
+export function createNoticeSender({
+  secrets,
+  signing,
+  allowsLoopback,
+  ...deps
+}: SenderDeps): SendNotice {
   const seal = createSeal(secrets, SEALED_FOR)
   const signer = createWebhookSigner(signing)
   return async ({ id, to, sealed, notice, at }, board) => {
     const url = sealed === undefined ? undefined : await seal.open(sealed)
     if (url === undefined) return failed('The address cannot be decrypted: set AUTH_SECRETS.')
+    const { host, hostname } = new URL(url)
+    if (!allowsLoopback && mayBeLoopback(hostname)) {
+      return failed('Others reach this edge, so it sends nothing to its own machine.')
+    }
     const post = (headers: Record<string, string>, body: string) =>
-      postOnce({ url, headers, body, patienceMs: PATIENCE_MS, shownAs: new URL(url).host }, deps)
+      postOnce({ url, headers, body, patienceMs: PATIENCE_MS, shownAs: host }, deps)
     const json = { 'Content-Type': 'application/json' }
     switch (to) {
       case 'webhook': {

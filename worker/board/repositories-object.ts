@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { readAuth } from '../shared/auth-config.ts'
 import { type Clock, hostClock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
+import { isForThisMachine } from '../shared/loopback.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
 import { readWhsecs } from '../shared/standard-webhook.ts'
@@ -58,9 +59,11 @@ export class RepositoryObject extends DurableObject {
     this.#sql = objectSql(ctx.storage)
     // A wrong one the edge refuses before it asks.
     this.#silentAfterMs = readSilentAfter(Object(env).SILENT_AFTER)
+    const { HOST, NOTICE_SECRET, SIGNALBOX_PUBLIC_URL: publicUrl } = Object(env)
     this.#sendNotice = createNoticeSender({
       secrets: readAuth({ ...env }).secrets,
-      signing: readWhsecs(Object(env).NOTICE_SECRET).secrets,
+      signing: readWhsecs(NOTICE_SECRET).secrets,
+      allowsLoopback: isForThisMachine(String(HOST), publicUrl),
       clock: hostClock,
       fetch,
     })

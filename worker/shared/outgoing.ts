@@ -4,7 +4,10 @@ import { backoffMs, type Clock, within } from './clock.ts'
 import { reasonOf } from './log.ts'
 import { isSafeForSecrets } from './loopback.ts'
 
-/** Why nothing is sent to this address, as a clause; undefined: it may be. */
+/**
+ * Why nothing is sent to this address, as a clause; undefined: it may be. One of a private network
+ * may be, where a team has its own chat: what answers there shows a certificate of that name.
+ */
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return 'is not an http(s) URL'
