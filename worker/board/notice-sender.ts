@@ -5,7 +5,7 @@ import { mayBeLoopback } from '../shared/loopback.ts'
 import type { NoticeCause } from '../shared/notice-rules.ts'
 import { postOnce, type Sent } from '../shared/outgoing.ts'
 import { createSeal } from '../shared/seal.ts'
-import { createWebhookSigner } from '../shared/standard-webhook.ts'
+import { createWebhookSigner, whsecProblem } from '../shared/standard-webhook.ts'
 import type { Notice, NoticeBody, ShownCause } from './notice-calls.ts'
 import type { Letter } from './notices.ts'
 
@@ -19,7 +19,7 @@ export const SEALED_FOR = 'addresses of notices'
 interface SenderDeps {
   /** AUTH_SECRETS. */
   secrets: readonly string[]
-  /** NOTICE_SECRET. Empty: webhooks cannot be signed. */
+  /** NOTICE_SECRET. Empty, or one is none: webhooks cannot be signed. */
   signing: readonly string[]
   /** Who may publish a board could else have the edge POST to any server of its machine. */
   allowsLoopback: boolean
@@ -34,7 +34,8 @@ export function createNoticeSender({
   ...deps
 }: SenderDeps): SendNotice {
   const seal = createSeal(secrets, SEALED_FOR)
-  const signer = createWebhookSigner(signing)
+  const canSign = signing.length > 0 && signing.every((it) => whsecProblem(it) === undefined)
+  const signer = canSign && createWebhookSigner(signing)
   return async ({ id, to, sealed, notice, at }, board) => {
     const url = sealed === undefined ? undefined : await seal.open(sealed)
     if (url === undefined) return failed('The address cannot be decrypted: set AUTH_SECRETS.')
@@ -47,7 +48,7 @@ export function createNoticeSender({
     const json = { 'Content-Type': 'application/json' }
     switch (to) {
       case 'webhook': {
-        if (signing.length === 0) return failed(UNSIGNED)
+        if (!signer) return failed(UNSIGNED)
         const body = bodyOf(notice, board, at)
         return await post({ ...json, ...(await signer.sign(id, deps.clock.now(), body)) }, body)
       }
@@ -65,7 +66,7 @@ export function createNoticeSender({
 }
 
 /** Why nothing is delivered to a webhook. */
-export const UNSIGNED = 'NOTICE_SECRET is not set: nothing can sign.'
+export const UNSIGNED = 'No valid NOTICE_SECRET is set: nothing can sign.'
 
 const failed = (error: string): Sent => ({ ok: false, error })
 

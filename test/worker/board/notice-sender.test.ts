@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createNoticeSender, SEALED_FOR } from '../../../worker/board/notice-sender.ts'
+import type { Letter } from '../../../worker/board/notices.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { createSeal } from '../../../worker/shared/seal.ts'
 import { SECRET } from '../../support/edge.ts'
@@ -7,11 +8,11 @@ import { SECRET } from '../../support/edge.ts'
 const NOTICE = { causes: [{ on: 'offline' as const, since: '2026-11-29T12:00:00.000Z' }] }
 
 /** Where one was sent that is to go to `url`. */
-async function sentTo(url: string, { allowsLoopback = false } = {}) {
+async function sentTo(url: string, { allowsLoopback = false, secret = '', to = 'ntfy' } = {}) {
   const asked: string[] = []
   const send = createNoticeSender({
     secrets: [SECRET],
-    signing: [],
+    signing: secret.split(' ').filter(Boolean),
     allowsLoopback,
     clock: hostClock,
     async fetch(input) {
@@ -20,7 +21,8 @@ async function sentTo(url: string, { allowsLoopback = false } = {}) {
     },
   })
   const sealed = await createSeal([SECRET], SEALED_FOR).close(url)
-  const sent = await send({ id: 'ntc_1', to: 'ntfy', sealed, notice: NOTICE, at: 0 }, 'shop')
+  const letter = { id: 'ntc_1', to, sealed, notice: NOTICE, at: 0 } as Letter
+  const sent = await send(letter, 'shop')
   return { sent, asked }
 }
 
@@ -46,5 +48,14 @@ it.each(['https://ntfy.sh/x', 'https://10.0.0.7/x', 'https://localhost.example/'
   'sends to %s, whoever reaches the edge',
   async (url) => {
     expect(await sentTo(url)).toEqual({ sent: { ok: true, status: 204 }, asked: [url] })
+  },
+)
+
+it.each(['', 'geheim'])(
+  'says so, and sends nothing, where the secret "%s" cannot sign',
+  async (secret) => {
+    const { sent, asked } = await sentTo('https://a.test/x', { to: 'webhook', secret })
+    expect(sent).toEqual({ ok: false, error: 'No valid NOTICE_SECRET is set: nothing can sign.' })
+    expect(asked).toEqual([])
   },
 )
