@@ -123,14 +123,39 @@ export function sqliteNoticeStore(sql: Sql) {
       )
     },
     delivery: (id: string): DeliveryRow | undefined => rows('id = ?', id)[0],
-    pending: (): DeliveryRow[] => rows("state = 'pending' ORDER BY next_at"),
+    pending: (): DeliveryRow[] => rows("state = 'pending'"),
+    /** Those that are due, the longest waiting first. */
+    due: (now: number): DeliveryRow[] =>
+      rows("state = 'pending' AND next_at <= ? ORDER BY at", now),
+    /** When the next one is due, and since when the longest waiting command is there. */
+    next() {
+      const [all] = sql.all<Record<'letterAt' | 'commandAt' | 'commandSince', number | null>>(
+        `SELECT min(next_at) FILTER (WHERE "to" <> 'command') AS letterAt,
+            min(next_at) FILTER (WHERE "to" = 'command') AS commandAt,
+            min(at) FILTER (WHERE "to" = 'command') AS commandSince
+          FROM notice_deliveries WHERE state = 'pending'`,
+      )
+      const { letterAt, commandAt, commandSince } = all ?? {}
+      return {
+        letterAt: letterAt ?? Infinity,
+        commandAt: commandAt ?? Infinity,
+        commandSince: commandSince ?? Infinity,
+      }
+    },
+    /** Those that wait for a later time than this one are due. */
+    bringForward: (after: number, to: number): void =>
+      void sql.all(
+        "UPDATE notice_deliveries SET next_at = ? WHERE state = 'pending' AND next_at > ?",
+        to,
+        after,
+      ),
     /** The newest first. */
     newest: (): DeliveryRow[] => rows('true ORDER BY at DESC, rowid DESC LIMIT ?', KEPT),
-    /** Of a pending one. */
-    tryAt: (id: string, at: number): void =>
+    /** A try of it begins. Nobody else begins one before `until`. */
+    take: (id: string, until: number): void =>
       void sql.all(
-        "UPDATE notice_deliveries SET next_at = ? WHERE id = ? AND state = 'pending'",
-        at,
+        'UPDATE notice_deliveries SET attempts = attempts + 1, next_at = ? WHERE id = ?',
+        until,
         id,
       ),
     put({ id, state, attempts, next_at, ended_at, status, error }: DeliveryRow): void {

@@ -3,7 +3,13 @@
 
 import type { Log } from '../shared/log.ts'
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
-import { MAX_RETRY_MS, nextAttemptAt, type Sent } from '../shared/outgoing.ts'
+import {
+  isTriedEnough,
+  MAX_RETRY_MS,
+  nextAttemptAt,
+  type Sent,
+  TRIED_FOR_MS,
+} from '../shared/outgoing.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
@@ -53,6 +59,8 @@ const GATHER_MS_A_TASK = 0.1
 const LEASE_MS = 30_000
 const COMMAND_LEASE_MS = 60_000
 const LONGEST_WAIT_MS = MAX_RETRY_MS + COMMAND_LEASE_MS
+/** Who tests a rule waits for that, and not for longer. */
+const TESTED_FOR_MS = 120_000
 /**
  * Of a sidecar that lost its power nobody is told. Where it holds a socket, each look wakes the
  * object.
@@ -112,14 +120,14 @@ export class Notices {
   follow(now: number): void {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
-    const ahead = this.#store.pending().filter(({ next_at }) => next_at > now + LONGEST_WAIT_MS)
+    const isAhead = this.#store.pending().some(({ next_at }) => next_at > now + LONGEST_WAIT_MS)
     const isOther = state.rules.length > 0 && state.head !== this.#board.head()
     // Counted only then: most turns change nothing, and most boards have no rules.
     const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
     const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
-    if (isLooked && ahead.length === 0) return
+    if (isLooked && !isAhead) return
     this.#board.transaction(() => {
-      for (const { id } of ahead) this.#store.tryAt(id, now)
+      this.#store.bringForward(now + LONGEST_WAIT_MS, now)
       this.#save(isLooked ? state : { ...state, decideAt: at }, now)
     })
   }
@@ -129,17 +137,20 @@ export class Notices {
     const at = this.#claims.planned('notices')
     if (at === undefined || at > now) return { letters: [], hasCommands: false }
     return this.#board.transaction(() => {
+      this.#endOver(now)
       const before = this.#store.state()
       const isDecided = (before.decideAt ?? Infinity) <= now
       const state = isDecided ? this.#decide(before, now) : before
-      const letters = this.#dueRows(now).flatMap((row): Letter[] => {
+      const letters = this.#store.due(now).flatMap((row): Letter[] => {
         const { id, to } = row
         if (to === 'command') return []
         const target = state.targets.find(({ key }) => key === row.target)
-        this.#store.tryAt(id, now + LEASE_MS)
+        const again = nextAttemptAt(row.at, row.attempts, now, 1) ?? now
+        this.#store.take(id, Math.max(again, now + LEASE_MS))
         return [{ id, to, sealed: target?.sealed, notice: noticeOf(row), at: row.at }]
       })
-      const hasCommands = this.hasCommands(now) && !isLately(state.toldAt, now)
+      const { commandSince } = this.#store.next()
+      const hasCommands = this.hasCommands(now) && toldAgainAt(state, commandSince, now) <= now
       this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now)
       return { letters, hasCommands }
     })
@@ -149,14 +160,15 @@ export class Notices {
   settled(id: string, sent: Sent, random: number, now: number): void {
     this.#board.transaction(() => {
       const row = this.#store.delivery(id)
-      if (row?.state !== 'pending') return
+      // Its rule may have gone while it was on its way.
+      if (!row || row.state === 'delivered' || (row.state === 'failed' && !sent.ok)) return
       const status = row.to === 'command' ? null : (sent.status ?? null)
-      const tried = { ...row, attempts: row.attempts + 1, status }
+      const tried = { ...row, status }
       if (sent.ok) {
         this.#store.put({ ...tried, state: 'delivered', ended_at: now, error: null })
       } else {
         const { error, retryAfterMs } = sent
-        const next = nextAttemptAt(row.at, row.attempts, now, random, retryAfterMs)
+        const next = nextAttemptAt(row.at, row.attempts - 1, now, random, retryAfterMs)
         const isLast = next === undefined || noticeOf(row).test
         if (isLast) this.#fail(tried, error, now)
         else this.#store.put({ ...tried, error, next_at: next })
@@ -179,8 +191,7 @@ export class Notices {
       if (targets.length === 0) return undefined
       const notice: Notice = { causes: [{ on, since: timeText(now) }], test: true }
       const ids = targets.map((target) => this.#add(target, notice, now))
-      const { toldAt: _, ...rest } = state
-      this.#save(rest, now)
+      this.#save(withNew(targets, state), now)
       return ids
     })
   }
@@ -198,17 +209,18 @@ export class Notices {
   }
 
   hasCommands(now: number): boolean {
-    return this.#dueRows(now).some(({ to }) => to === 'command')
+    return this.#store.due(now).some((row) => row.to === 'command' && !isOver(row, now))
   }
 
   /** For the sidecar, which runs them. Nobody else gets them meanwhile. */
   commands(now: number): DueCommand[] {
     return this.#board.transaction(() => {
+      this.#endOver(now)
       const { targets } = this.#store.state()
-      const due = this.#dueRows(now).flatMap((row): DueCommand[] => {
+      const due = this.#store.due(now).flatMap((row): DueCommand[] => {
         const { sealed: command } = targets.find(({ key }) => key === row.target) ?? {}
         if (row.to !== 'command' || command === undefined) return []
-        this.#store.tryAt(row.id, now + COMMAND_LEASE_MS)
+        this.#store.take(row.id, now + COMMAND_LEASE_MS)
         return [{ id: row.id, command, at: timeText(row.at), notice: noticeOf(row) }]
       })
       this.#save(this.#store.state(), now)
@@ -247,13 +259,13 @@ export class Notices {
       }
       if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
     }
-    for (const target of state.targets) {
-      const causes = news.get(target.key)
-      if (causes) this.#add(target, noticeWith(causes, now), now)
+    const told = state.targets.filter(({ key }) => news.has(key))
+    for (const target of told) {
+      this.#add(target, noticeWith(news.get(target.key) ?? [], now), now)
     }
     const seen = new Set(rules.map(({ key }) => key))
     return {
-      ...decided,
+      ...withNew(told, decided),
       rules: state.rules.map((rule) =>
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
@@ -295,28 +307,41 @@ export class Notices {
     this.#store.put({ ...row, state: 'failed', ended_at: now, error })
   }
 
-  #dueRows = (now: number): DeliveryRow[] =>
-    this.#store.pending().filter(({ next_at }) => next_at <= now)
+  /** Whoever was to take them never answered, or never came. */
+  #endOver(now: number): void {
+    for (const row of this.#store.due(now)) {
+      const why = row.to === 'command' ? 'No sidecar has run it.' : 'Nothing came of sending it.'
+      if (isOver(row, now)) this.#fail(row, row.error ?? why, now)
+    }
+  }
 
   /** With when the next of all this is due. */
   #save(state: NoticeState, now: number): void {
     this.#store.save(state)
-    const rows = this.#store.pending()
-    const [letter] = rows.filter(({ to }) => to !== 'command')
-    const [command] = rows.filter(({ to }) => to === 'command')
-    const again = isLately(state.toldAt, now) ? (state.toldAt ?? 0) + COMMAND_LEASE_MS : 0
-    const first = Math.min(
-      state.decideAt ?? Infinity,
-      letter?.next_at ?? Infinity,
-      command ? Math.max(command.next_at, again) : Infinity,
-    )
+    const { letterAt, commandAt, commandSince } = this.#store.next()
+    const tellAt = Math.max(commandAt, toldAgainAt(state, commandSince, now))
+    const first = Math.min(state.decideAt ?? Infinity, letterAt, tellAt)
     this.#claims.plan('notices', first < Infinity ? first : undefined)
   }
 }
 
-/** The sidecar may be about to fetch them. */
-const isLately = (toldAt: number | undefined, now: number): boolean =>
-  toldAt !== undefined && toldAt <= now && now - toldAt < COMMAND_LEASE_MS
+function isOver(row: DeliveryRow, now: number): boolean {
+  const { to, at, attempts } = row
+  if (noticeOf(row).test) return now - at >= TESTED_FOR_MS
+  return to === 'command' ? now - at >= TRIED_FOR_MS : isTriedEnough(at, attempts, now)
+}
+
+/** Of a new command the sidecar is told at once. */
+function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {
+  const isTold = toldAt !== undefined && targets.every(({ to }) => to !== 'command')
+  return isTold ? { ...state, toldAt } : state
+}
+
+/** When the sidecar is told of commands again, less and less often: one that is back asks. */
+function toldAgainAt({ toldAt }: NoticeState, waitsSince: number, now: number): number {
+  if (toldAt === undefined || toldAt > now) return 0
+  return toldAt + Math.min(Math.max(toldAt - waitsSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
+}
 
 /** With its targets, each once. */
 function placed(sealed: readonly SealedRule[]): Pick<NoticeState, 'rules' | 'targets'> {

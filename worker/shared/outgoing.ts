@@ -78,12 +78,16 @@ export function retryAfter(header: string | null, now: number): number | undefin
 export const MAX_RETRY_MS = 3_600_000
 const BACKOFF = { firstMs: 5_000, maxMs: MAX_RETRY_MS }
 /** The page (TRIED_FOR of attention.ts) and the comments in libraries/events name this day. */
-const TRIED_FOR_MS = 24 * 3_600_000
+export const TRIED_FOR_MS = 24 * 3_600_000
 /**
  * A day of tries has more than twice as many. What is older and has fewer was sent again by hand,
  * or waited while nothing ran here: it gets at least these, in an hour or two.
  */
 const MIN_ATTEMPTS = 12
+
+/** Whether what was stored at `createdAt`, and tried so often, is not tried at `at` any more. */
+export const isTriedEnough = (createdAt: number, attempts: number, at: number): boolean =>
+  at > createdAt + TRIED_FOR_MS && attempts >= MIN_ATTEMPTS
 
 /**
  * The time of the next try, after one has failed at `now`; undefined: it was the last. `attempts`:
@@ -99,6 +103,5 @@ export function nextAttemptAt(
 ): number | undefined {
   const failures = attempts + 1
   const next = now + Math.max(backoffMs(failures, BACKOFF, random), retryAfterMs)
-  const isOver = next > createdAt + TRIED_FOR_MS && failures >= MIN_ATTEMPTS
-  return isOver ? undefined : next
+  return isTriedEnough(createdAt, failures, next) ? undefined : next
 }

@@ -30,6 +30,12 @@ const rule = (on: NoticeCause, minutes = 0): SealedRule => ({
   host: 'a.test',
   sealed: 'x',
 })
+const command = (on: NoticeCause): SealedRule => ({
+  on,
+  minutes: 0,
+  to: 'command',
+  sealed: '0123456789abcdef',
+})
 const todo = (id: string, fields: Partial<Task> = {}) =>
   taskRecord(id, { status: 'todo', ...fields })
 
@@ -45,6 +51,10 @@ class World {
   /** What the receiver took. */
   readonly took: Letter[] = []
   tries = 0
+  /** How often the alarm rang. */
+  wakes = 0
+  /** When its sidecar was told of commands. */
+  readonly toldOfCommands: number[] = []
 
   constructor(rules: SealedRule[], ...records: DataRecord[]) {
     const synced = this.sync(rules, null)
@@ -102,9 +112,12 @@ class World {
     const until = this.now + ms
     for (let at = this.nextDue(); at !== undefined && at <= until; at = this.nextDue()) {
       this.now = Math.max(this.now, at)
+      this.wakes++
       this.#open.claims.expire(this.now)
       this.#open.presence.due(this.now)
-      for (const letter of this.#open.notices.due(this.now).letters) this.#send(letter)
+      const { letters, hasCommands } = this.#open.notices.due(this.now)
+      if (hasCommands) this.toldOfCommands.push(this.now)
+      for (const letter of letters) this.#send(letter)
       this.#arm()
     }
     this.now = until
@@ -209,6 +222,65 @@ describe('a notice', () => {
   it('costs a board without rules nothing', () => {
     const world = new World([], todo('A', { status: 'blocked' }))
     expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('for a command that no sidecar has run is failed after a day, and wakes few meanwhile', () => {
+    const world = new World([command('blocked')], todo('A', { status: 'blocked' }))
+    world.pass(23 * HOUR)
+    expect(world.notices.shown().deliveries).toMatchObject([{ state: 'pending', attempts: 0 }])
+    world.pass(2 * HOUR)
+    expect(world.notices.shown().deliveries).toMatchObject([
+      { state: 'failed', error: 'No sidecar has run it.', attempts: 0 },
+    ])
+    expect(world.wakes).toBeLessThan(40)
+    expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('for a command is no more handed to a sidecar that comes a week later', () => {
+    const world = new World([command('blocked')], todo('A', { status: 'blocked' }))
+    world.pass(MINUTE)
+    // Its host was off, so no alarm rang.
+    world.now += 7 * 24 * HOUR
+    expect(world.notices.hasCommands(world.now)).toBe(false)
+    expect(world.notices.commands(world.now)).toEqual([])
+    expect(world.notices.shown().deliveries).toMatchObject([{ state: 'failed' }])
+  })
+
+  it('for a new command is told to the sidecar at once, though others wait for long', () => {
+    const world = new World([command('blocked')], todo('A', { status: 'blocked' }))
+    world.pass(9 * HOUR)
+    world.publish([todo('B', { status: 'blocked' })])
+    world.pass(5 * SECOND)
+    expect(world.toldOfCommands.at(-1)).toBeGreaterThan(world.now - 5 * SECOND)
+    expect(world.notices.commands(world.now)).toHaveLength(2)
+  })
+
+  it('that tests a command ends with the patience of who asked', () => {
+    const world = new World([command('blocked')], todo('A'))
+    world.notices.test('blocked', world.now)
+    world.pass(5 * MINUTE)
+    expect(world.notices.shown().deliveries).toMatchObject([{ test: true, state: 'failed' }])
+  })
+
+  it('ends after a day though no answer ever came back', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => 'killed after'
+    world.pass(25 * HOUR)
+    const [delivery] = world.notices.shown().deliveries
+    expect(delivery).toMatchObject({ state: 'failed', error: 'Nothing came of sending it.' })
+    expect(delivery?.attempts).toBe(world.tries)
+    expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('that was on its way when its rule went is delivered if it arrived', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => {
+      world.sync([])
+      return 'ok'
+    }
+    world.pass(MINUTE)
+    expect(world.notices.shown().deliveries).toMatchObject([{ state: 'delivered', attempts: 1 }])
+    expect(world.notices.shown().deliveries[0]).not.toHaveProperty('error')
   })
 
   it('is stored once for each cause, and arrives with one id, whatever is killed', () => {
