@@ -142,6 +142,9 @@ export function sqliteNoticeStore(sql: Sql) {
         commandSince: commandSince ?? Infinity,
       }
     },
+    isAnyAfter: (at: number): boolean =>
+      sql.all("SELECT 1 FROM notice_deliveries WHERE state = 'pending' AND next_at > ? LIMIT 1", at)
+        .length > 0,
     /** Those that wait for a later time than this one are due. */
     bringForward: (after: number, to: number): void =>
       void sql.all(

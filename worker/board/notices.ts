@@ -120,7 +120,7 @@ export class Notices {
   follow(now: number): void {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
-    const isAhead = this.#store.pending().some(({ next_at }) => next_at > now + LONGEST_WAIT_MS)
+    const isAhead = this.#store.isAnyAfter(now + LONGEST_WAIT_MS)
     const isOther = state.rules.length > 0 && state.head !== this.#board.head()
     // Counted only then: most turns change nothing, and most boards have no rules.
     const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity

@@ -12,6 +12,7 @@ import {
 import { type DataRecord, EMPTY_HASH } from '../../../worker/board/wire.ts'
 import type { NoticeCause } from '../../../worker/shared/notice-rules.ts'
 import type { Sent } from '../../../worker/shared/outgoing.ts'
+import type { Sql, SqlValue } from '../../../worker/shared/sql.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { freshHash, taskRecord } from '../../support/edge.ts'
 
@@ -41,7 +42,17 @@ const todo = (id: string, fields: Partial<Task> = {}) =>
 
 /** A repository with its host's one alarm, and a receiver. */
 class World {
-  readonly #sql = openSql(':memory:')
+  readonly #own = openSql(':memory:')
+  /** How many deliveries were read as a whole. */
+  reads = 0
+  readonly #sql: Sql = {
+    transaction: this.#own.transaction,
+    all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) => {
+      const rows = this.#own.all<Row>(query, ...values)
+      if (query.includes('* FROM notice_deliveries')) this.reads += rows.length
+      return rows
+    },
+  }
   readonly logged: string[] = []
   #open = this.#opened()
   #epoch = ''
@@ -222,6 +233,15 @@ describe('a notice', () => {
   it('costs a board without rules nothing', () => {
     const world = new World([], todo('A', { status: 'blocked' }))
     expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('that waits is read by no turn that changes nothing', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => 'refuses'
+    world.pass(MINUTE)
+    const before = world.reads
+    world.sync([rule('blocked')])
+    expect([before > 0, world.reads - before]).toEqual([true, 0])
   })
 
   it('for a command that no sidecar has run is failed after a day, and wakes few meanwhile', () => {
