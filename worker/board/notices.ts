@@ -251,11 +251,16 @@ export class Notices {
       const before = this.#store.known(key)
       const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
       const isOld = !isSeen && isOfThePast(on)
-      const turn = turnOf(before, causesOf(on, facts), { afterMs, now, isOld })
+      const causes = causesOf(on, facts)
+      const turn = turnOf(before, causes, { afterMs, now, isOld })
       this.#store.remember(key, before, turn.known)
       nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
       if (on === 'offline' && facts.offlineSince === undefined) {
         nextAt = Math.min(nextAt, now + (board.socket ? LOOK_MS.socket : LOOK_MS.reports))
+      }
+      // A renewal is no message: who was silent may have worked since, and be silent again.
+      if (on === 'silent' && causes.length > 0) {
+        nextAt = Math.min(nextAt, now + Math.max(afterMs, LOOK_MS.reports))
       }
       if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
     }

@@ -94,12 +94,18 @@ class World {
     return this.#open.notices
   }
 
-  claim(task: string, actor: string, ttlMs: number): void {
-    const claimed = this.#open.claims.claim(
-      { hash: freshHash(), actor, task, ttlMs, max: 1, force: false },
-      this.now,
-    )
-    expect(claimed.ok).toBe(true)
+  /** Returns the hash of its secret. */
+  claim(task: string, actor: string, ttlMs: number): string {
+    const hash = freshHash()
+    const asked = { hash, actor, task, ttlMs, max: 1, force: false }
+    expect(this.#open.claims.claim(asked, this.now).ok).toBe(true)
+    this.#arm()
+    return hash
+  }
+
+  /** With a sign of work. */
+  renew(hash: string): void {
+    expect(this.#open.claims.renew({ hash, activeAt: this.now }, this.now).ok).toBe(true)
     this.#arm()
   }
 
@@ -233,6 +239,25 @@ describe('a notice', () => {
   it('costs a board without rules nothing', () => {
     const world = new World([], todo('A', { status: 'blocked' }))
     expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('is told again of a holder who worked again, though renewals are no message', () => {
+    const world = new World([rule('silent', 20)], todo('A'))
+    const hash = world.claim('A', 'ada', 24 * HOUR)
+    world.pass(30 * MINUTE)
+    expect(world.told()).toEqual(['silent A'])
+    for (let n = 0; n < 12; n++) {
+      world.renew(hash)
+      world.pass(5 * MINUTE)
+    }
+    expect(world.told()).toEqual(['silent A'])
+    world.pass(14 * MINUTE)
+    expect(world.told()).toEqual(['silent A'])
+    world.pass(2 * MINUTE)
+    expect(world.told()).toEqual(['silent A', 'silent A'])
+    world.wakes = 0
+    world.pass(HOUR)
+    expect(world.wakes).toBeLessThan(5)
   })
 
   it('that waits is read by no turn that changes nothing', () => {
