@@ -27,6 +27,8 @@ export interface NoticeState {
   targets: Target[]
   /** The number of the newest message when it was last decided. */
   head?: number
+  /** It was, when it was last decided. */
+  isOffline?: true
   /** When it is decided again, in ms. */
   decideAt?: number
   /** When the sidecar was last told of commands, in ms. */

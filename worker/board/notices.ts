@@ -121,7 +121,8 @@ export class Notices {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
     const isAhead = this.#store.isAnyAfter(now + LONGEST_WAIT_MS)
-    const isOther = state.rules.length > 0 && state.head !== this.#board.head()
+    const isOther =
+      state.rules.length > 0 && (state.head !== this.#board.head() || this.#isBack(state, now))
     // Counted only then: most turns change nothing, and most boards have no rules.
     const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
     const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
@@ -239,12 +240,13 @@ export class Notices {
 
   #decide(state: NoticeState, now: number): NoticeState {
     const board = this.#board.state()
-    const { decideAt: _, ...decided } = state
+    const { decideAt: _, isOffline: __, ...decided } = state
     if (!board.published) return decided
     // In the midst of a publication a parent may have a part of its parts.
     const isWhole = Object.keys(board.pending).length === 0 && !board.lacking
     const rules = state.rules.filter(({ on }) => isWhole || !readsAll(on))
     const facts = this.#facts(board, rules, now)
+    const isOffline = facts.offlineSince !== undefined
     const news = new Map<string, Cause[]>()
     let nextAt = isWhole ? Infinity : now + GATHER_MS
     for (const { key, on, target, isSeen, ...rule } of rules) {
@@ -255,7 +257,7 @@ export class Notices {
       const turn = turnOf(before, causes, { afterMs, now, isOld })
       this.#store.remember(key, before, turn.known)
       nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
-      if (on === 'offline' && facts.offlineSince === undefined) {
+      if (on === 'offline' && !isOffline) {
         nextAt = Math.min(nextAt, now + (board.socket ? LOOK_MS.socket : LOOK_MS.reports))
       }
       // A renewal is no message: who was silent may have worked since, and be silent again.
@@ -275,6 +277,7 @@ export class Notices {
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
       head: this.#board.head(),
+      ...(isOffline && { isOffline }),
       ...(nextAt < Infinity && { decideAt: nextAt }),
     }
   }
@@ -311,6 +314,10 @@ export class Notices {
     this.#log('warn', 'notice.failed', { id, to, host, attempts, error })
     this.#store.put({ ...row, state: 'failed', ended_at: now, error })
   }
+
+  /** No message says it of a sidecar that reports. */
+  #isBack = ({ isOffline }: NoticeState, now: number): boolean =>
+    isOffline === true && this.#presence.shownOf(this.#board.state(), now).state !== 'offline'
 
   /** Whoever was to take them never answered, or never came. */
   #endOver(now: number): void {

@@ -260,6 +260,20 @@ describe('a notice', () => {
     expect(world.wakes).toBeLessThan(5)
   })
 
+  it('is told of each end of a sidecar that reports, though nothing else changes', () => {
+    const rules = [rule('offline')]
+    const world = new World(rules, todo('A'))
+    world.pass(HOUR)
+    for (let n = 0; n < 60; n++) {
+      world.sync(rules)
+      world.pass(MINUTE / 2)
+    }
+    expect(world.told()).toEqual(['offline'])
+    world.pass(HOUR)
+    expect(world.told()).toEqual(['offline', 'offline'])
+    expect(world.nextDue()).toBeUndefined()
+  })
+
   it('that waits is read by no turn that changes nothing', () => {
     const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
     world.receives = () => 'refuses'
