@@ -22,13 +22,19 @@ export interface StoredRule {
   isSeen?: true
 }
 
+interface Looked {
+  /** The number of the newest message. */
+  head: number
+  isOffline: boolean
+  /** A publication was under way. */
+  isPart: boolean
+}
+
 export interface NoticeState {
   rules: StoredRule[]
   targets: Target[]
-  /** The number of the newest message when it was last decided. */
-  head?: number
-  /** It was, when it was last decided. */
-  isOffline?: true
+  /** How it was when it was last decided. */
+  looked?: Looked
   /** When it is decided again, in ms. */
   decideAt?: number
   /** When the sidecar was last told of commands, in ms. */

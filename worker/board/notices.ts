@@ -121,8 +121,7 @@ export class Notices {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
     const isAhead = this.#store.isAnyAfter(now + LONGEST_WAIT_MS)
-    const isOther =
-      state.rules.length > 0 && (state.head !== this.#board.head() || this.#isBack(state, now))
+    const isOther = state.rules.length > 0 && this.#isOther(state, now)
     // Counted only then: most turns change nothing, and most boards have no rules.
     const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
     const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
@@ -240,15 +239,15 @@ export class Notices {
 
   #decide(state: NoticeState, now: number): NoticeState {
     const board = this.#board.state()
-    const { decideAt: _, isOffline: __, ...decided } = state
+    const { decideAt: _, ...decided } = state
     if (!board.published) return decided
     // In the midst of a publication a parent may have a part of its parts.
-    const isWhole = Object.keys(board.pending).length === 0 && !board.lacking
-    const rules = state.rules.filter(({ on }) => isWhole || !readsAll(on))
+    const isPart = !isWhole(board)
+    const rules = state.rules.filter(({ on }) => !isPart || !readsAll(on))
     const facts = this.#facts(board, rules, now)
     const isOffline = facts.offlineSince !== undefined
     const news = new Map<string, Cause[]>()
-    let nextAt = isWhole ? Infinity : now + GATHER_MS
+    let nextAt = Infinity
     for (const { key, on, target, isSeen, ...rule } of rules) {
       const before = this.#store.known(key)
       const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
@@ -276,8 +275,7 @@ export class Notices {
       rules: state.rules.map((rule) =>
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
-      head: this.#board.head(),
-      ...(isOffline && { isOffline }),
+      looked: { head: this.#board.head(), isOffline, isPart },
       ...(nextAt < Infinity && { decideAt: nextAt }),
     }
   }
@@ -315,9 +313,14 @@ export class Notices {
     this.#store.put({ ...row, state: 'failed', ended_at: now, error })
   }
 
-  /** No message says it of a sidecar that reports. */
-  #isBack = ({ isOffline }: NoticeState, now: number): boolean =>
-    isOffline === true && this.#presence.shownOf(this.#board.state(), now).state !== 'offline'
+  /** Than when it was last decided. That a sidecar reports again may be no message. */
+  #isOther({ looked }: NoticeState, now: number): boolean {
+    if (looked?.head !== this.#board.head()) return true
+    if (!looked.isOffline && !looked.isPart) return false
+    const board = this.#board.state()
+    const isBack = this.#presence.shownOf(board, now).state !== 'offline'
+    return (looked.isOffline && isBack) || (looked.isPart && isWhole(board))
+  }
 
   /** Whoever was to take them never answered, or never came. */
   #endOver(now: number): void {
@@ -342,6 +345,9 @@ function isOver(row: DeliveryRow, now: number): boolean {
   if (noticeOf(row).test) return now - at >= TESTED_FOR_MS
   return to === 'command' ? now - at >= TRIED_FOR_MS : isTriedEnough(at, attempts, now)
 }
+
+const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
+  Object.keys(pending).length === 0 && !lacking
 
 /** Of a new command the sidecar is told at once. */
 function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {

@@ -84,8 +84,8 @@ class World {
     return synced
   }
 
-  publish(upserts: DataRecord[]): void {
-    const about = { run: 1, epoch: this.#epoch, batch: ++this.#batch, deletes: [] }
+  publish(upserts: DataRecord[], more = false): void {
+    const about = { run: 1, epoch: this.#epoch, batch: ++this.#batch, deletes: [], more }
     expect(this.#open.repository.changes({ ...about, upserts }, this.now).ok).toBe(true)
     this.#arm()
   }
@@ -272,6 +272,20 @@ describe('a notice', () => {
     world.pass(HOUR)
     expect(world.told()).toEqual(['offline', 'offline'])
     expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('waits for the whole of a publication, and does not look meanwhile', () => {
+    const world = new World([rule('blocked'), rule('stalled')], todo('A'))
+    world.pass(MINUTE)
+    world.publish([todo('D')])
+    world.publish([todo('B', { status: 'blocked' })], true)
+    world.pass(MINUTE)
+    world.wakes = 0
+    world.pass(HOUR)
+    expect([world.told(), world.wakes]).toEqual([[], 0])
+    world.publish([todo('C')])
+    world.pass(5 * SECOND)
+    expect(world.told()).toEqual(['blocked B'])
   })
 
   it('that waits is read by no turn that changes nothing', () => {
