@@ -2,10 +2,10 @@
 
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { createLog, messageOf } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { type Clock, hostClock, STOP_WITHIN_MS } from '../worker/shared/clock.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
+import { createLog, messageOf } from '../worker/shared/log.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { printable } from '../worker/shared/printable.ts'
 import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'

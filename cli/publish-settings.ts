@@ -1,8 +1,8 @@
 // The options of `watch` and `sync`, and what a sidecar needs, read from them.
 
-import { createLog } from '../sidecar/log.ts'
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
+import { createLog } from '../worker/shared/log.ts'
 import { isSafeForSecrets } from '../worker/shared/loopback.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { cacheFolder } from '../worker/shared/user-folders-node.ts'

@@ -34,7 +34,7 @@ if (logsJson) await logAllAsJson()
 
 const { main } = await import('./program.ts')
 const { noticeTo, stopWithinMs } = await import('./context.ts')
-const { printableStack } = await import('../sidecar/log.ts')
+const { printableStack } = await import('../worker/shared/log.ts')
 const io = processIo()
 const code = await main(process.argv.slice(2), {
   io,
@@ -56,7 +56,7 @@ process.stdout.write('', () => process.stderr.write('', () => process.exit(code)
 
 /** Else what a configuration, a library or Node prints would be no line of the log. */
 async function logAllAsJson(): Promise<void> {
-  const { createLog } = await import('../sidecar/log.ts')
+  const { createLog } = await import('../worker/shared/log.ts')
   const log = createLog('json', (line) => void process.stderr.write(line))
   const levels = { log: 'info', info: 'info', warn: 'warn', error: 'error' } as const
   for (const name of ['log', 'info', 'warn', 'error'] as const) {

@@ -3,13 +3,13 @@
 // waits for the next one. Times and files come in from outside.
 
 import { type Clock, within } from '../worker/shared/clock.ts'
+import type { Log } from '../worker/shared/log.ts'
 import type { Board } from './board/board.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { HashCache } from './files/hash-cache.ts'
 import { Intake } from './files/intake.ts'
 import { type ScanReport, scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
-import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'

@@ -1,9 +1,9 @@
 // What scans say of the store as a whole: written to the log when it changes, and published.
 
 import type { StoreState } from '../worker/board/wire.ts'
+import type { Log } from '../worker/shared/log.ts'
 import type { ScanReport } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
-import type { Log } from './log.ts'
 
 interface StoreStatusDeps {
   store: Pick<Store, 'root' | 'layout'>

@@ -1,6 +1,5 @@
 // Brings the database of payments to the schema of this version.
 
-import { messageOf } from '../../sidecar/log.ts'
 import { keptInstallation, refuseOther, VARIABLE } from '../../system/installation.ts'
 import { MigrationError, migrate } from '../../system/migrate.ts'
 import { readScripts } from '../../system/migration-scripts.ts'
@@ -11,6 +10,7 @@ import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { readInstallation } from '../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, missing, UsageError, variablesIn } from '../context.ts'
 import { hiding, secretValues } from '../payments/target.ts'

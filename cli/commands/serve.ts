@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
-import { createLog } from '../../sidecar/log.ts'
 import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
@@ -22,6 +21,7 @@ import { StartError } from '../../system/start-error.ts'
 import { mintTokens } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
+import { createLog } from '../../worker/shared/log.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import { thisBoot } from '../claim/agent-process.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
@@ -136,7 +136,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
   const reloaded = (needsRestart: string[]) =>
     needsRestart.length === 0
-      ? log('info', 'config.reloaded')
+      ? log('info', 'config.reloaded', {})
       : log('warn', 'config.reloaded', { needsRestart })
   /** The keys that it had stay in force. */
   const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })

@@ -2,9 +2,9 @@
 
 import { type BoardsPlan, openBoards } from '../../sidecar/boards/open-boards.ts'
 import { serveHealthz } from '../../sidecar/healthz.ts'
-import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { watchEnds } from '../../worker/shared/ends-node.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
 import { noticeProblems } from '../../worker/shared/notice-schemas.ts'

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Caller, Refused } from '../../libraries/mcp/caller.ts'
-import { messageOf } from '../../sidecar/log.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { sha256Hex } from '../../worker/shared/sha256.ts'
 import { identify } from '../claim/agent-process.ts'

@@ -2,7 +2,6 @@
 // names, and how it reports.
 
 import { resolve } from 'node:path'
-import { messageOf } from '../../sidecar/log.ts'
 import type { DatabaseLocation } from '../../system/backup.ts'
 import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { lastDatabase } from '../../system/last-database.ts'
@@ -10,6 +9,7 @@ import { readLocalJson } from '../../system/local-json.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import {
   type Context,
   type Input,

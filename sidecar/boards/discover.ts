@@ -4,6 +4,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
 import {
   noBoardIn,
@@ -14,7 +15,6 @@ import {
   storesIn,
 } from '../layouts/registry.ts'
 import { isWithin, realFolder } from '../layouts/store-folder.ts'
-import { messageOf } from '../log.ts'
 import {
   type GitTree,
   inTree,

@@ -3,10 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostClock } from '../../worker/shared/clock.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { type Health, healthOf } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
-import type { Log } from '../log.ts'
 import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
 import { createProgress, openSidecar, type Progress, type SidecarPlan } from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'

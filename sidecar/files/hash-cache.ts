@@ -3,8 +3,8 @@
 // costs time, and such ids go by the names of the files again.
 
 import { relative, sep } from 'node:path'
+import type { Log } from '../../worker/shared/log.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { Log } from '../log.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
 import type { SavedFile } from './facts.ts'

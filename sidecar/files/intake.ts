@@ -2,7 +2,7 @@
 // done, or for a second; what cannot be read now is left as it was.
 
 import { setImmediate as otherTurns, setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../log.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileReader, type FileState, HALF_WRITTEN_MS } from './file-reader.ts'
 

@@ -3,9 +3,9 @@
 
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Log } from '../../worker/shared/log.ts'
 import { openPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
-import type { Log } from '../log.ts'
 
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500

@@ -3,8 +3,8 @@
 // out, with a log line, and never holds the others up.
 
 import type { DataRecord, Key, MainTree, Reading } from '../../worker/board/wire.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import { type Records, RecordUnreadable } from '../board/record-source.ts'
-import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
 import { type Standing, toldMain } from './reconcile.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'

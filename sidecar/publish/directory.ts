@@ -9,9 +9,9 @@ import {
   ROOM_MS,
 } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import type { Board } from '../board/board.ts'
-import type { Log } from '../log.ts'
 import type { Edge } from './edge.ts'
 
 /** A sidecar is heard of twice as often. */

@@ -4,8 +4,8 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { type ChangesAnswer, type DueCommands, WIRE, wireProblem } from '../../worker/board/wire.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import { hideTokens } from '../../worker/shared/secrets.ts'
-import { messageOf } from '../log.ts'
 import type {
   CommandEdge,
   Edge,

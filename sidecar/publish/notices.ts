@@ -3,9 +3,9 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import type { Log } from '../../worker/shared/log.ts'
 import type { NoticeRule } from '../../worker/shared/notice-rules.ts'
 import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
-import type { Log } from '../log.ts'
 import type { CommandEdge } from './edge.ts'
 
 /** What the edge knows of the rules, and what to do when it has commands. */

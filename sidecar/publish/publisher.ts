@@ -4,8 +4,8 @@
 
 import { COMPARE_MS, type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import type { Records } from '../board/record-source.ts'
-import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'

@@ -4,7 +4,7 @@
 
 import type { Key } from '../../worker/board/wire.ts'
 import { type Backoff, backoffMs } from '../../worker/shared/clock.ts'
-import { type Log, messageOf } from '../log.ts'
+import { type Log, messageOf } from '../../worker/shared/log.ts'
 import type { Failure } from './edge.ts'
 
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 30_000 }

@@ -1,9 +1,9 @@
 // What the linked worktrees of a board made of it, on disk for the next start.
 
+import type { Log } from '../../worker/shared/log.ts'
 import { headerOf, type MadeBy } from '../files/hash-cache.ts'
 import { LineFile } from '../files/line-file.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { Log } from '../log.ts'
 import type { BoardTrees } from './board-trees.ts'
 import type { KeptTree } from './kept-files.ts'
 import type { TreeNow } from './repository.ts'

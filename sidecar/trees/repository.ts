@@ -3,9 +3,9 @@
 
 import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
+import { type Log, messageOf } from '../../worker/shared/log.ts'
 import { readSmall } from '../layouts/open-here.ts'
 import { isThere, lookAt } from '../layouts/store-folder.ts'
-import { type Log, messageOf } from '../log.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
 import type { Commit } from './history.ts'
 import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'

@@ -1,8 +1,8 @@
 // Collects the hints of the watcher in windows, and notices when the watcher misses changes.
 
 import { type Clock, DeadlineExceeded, within } from '../../worker/shared/clock.ts'
-import type { Log } from '../log.ts'
-import { messageOf } from '../log.ts'
+import type { Log } from '../../worker/shared/log.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import type { Watch, WatchedStore, Watcher, WatchPatience } from './watch.ts'
 
 /** A hint may come so long after a scan found its change. After that, the watcher missed it. */
@@ -103,7 +103,7 @@ export class Hints {
       this.#watcher = watcher
       this.#armedAt = patience.clock.elapsed()
       this.#leave(this.#isClosed ? watcher : before)
-      log('info', 'watch.armed')
+      log('info', 'watch.armed', {})
       if (why !== undefined) this.#onGap(why)
     } catch (error) {
       // Left behind: what it hints at one day, scans have found.

@@ -8,7 +8,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { DeadlineExceeded, within } from '../../worker/shared/clock.ts'
-import { messageOf } from '../log.ts'
+import { messageOf } from '../../worker/shared/log.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher, WatchPatience } from './watch.ts'
 
 /** How often the folders are checked: a few stats a second cost nothing. */

@@ -10,7 +10,7 @@ import { freePort } from '../../tools/harness/free-port.ts'
 import { Process } from '../../tools/harness/process.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import { lineLog } from '../../worker/shared/log.ts'
+import { createLog } from '../../worker/shared/log.ts'
 import { type Edge, NOTICE_SECRET, SECRET } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-home.ts'
@@ -105,7 +105,7 @@ export async function startNodeEdge(
     DATA_DIR: dir,
     CONSOLE_DIR: consoleDir ?? join(dir, 'console'),
   }
-  const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
+  const log = createLog('json', (line) => appendFileSync(join(dir, 'edge.log'), line))
   const open = () => openNodeEdge({ env, file, log, schema: prepareSchema, ...more })
   let edge = await open()
   return {

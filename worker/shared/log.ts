@@ -1,25 +1,55 @@
-// Structured logs: one line of JSON per event, with its time. Values whose name is a secret's, and
-// tokens inside texts, are redacted at every depth.
+// Structured logs: one line of JSON per event, with its time, or the same for people. Values whose
+// name is a secret's, and tokens inside texts, are redacted at every depth.
 
 import type { Clock } from './clock.ts'
-import { jsonText } from './printable.ts'
+import { jsonText, printable } from './printable.ts'
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
-export type Level = 'debug' | 'info' | 'warn' | 'error'
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields: Fields) => void
+export type LogFormat = 'json' | 'pretty'
 
-/** Writes every event except debug, as one line without its end. @forTests A log in a file. */
-export const lineLog =
-  (write: (line: string, level: Level) => void): Log =>
-  (level, event, fields) => {
-    if (level === 'debug') return
-    const time = new Date().toISOString()
-    write(jsonText({ time, level, event, ...fields }, redact), level)
+/** `write` gets whole lines, with their ends. */
+export function createLog(
+  format: LogFormat,
+  write: (line: string, level: Level) => void,
+  least: Level = 'info',
+  now: () => number = Date.now,
+): Log {
+  return (level, event, fields) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
+    const time = new Date(now()).toISOString()
+    const line =
+      format === 'json'
+        ? jsonText({ time, level, event, ...fields }, redact)
+        : `${time.slice(11, 19)} ${level.padEnd(5)} ${event}${prettyOf(fields)}`
+    write(`${line}\n`, level)
   }
+}
+
+function prettyOf(fields: Fields): string {
+  const shown = Object.entries(fields).map(([name, value]) => {
+    if (value === undefined) return ''
+    const given = redact(name, value)
+    const text = typeof given === 'string' ? given : JSON.stringify(given, redact)
+    return ` ${name}=${value instanceof Error ? printableStack(text) : printable(text)}`
+  })
+  return shown.join('')
+}
+
+/** The lines of a stack are ours, and its message is not. */
+export function printableStack(stack: string): string {
+  const from = stack.search(/\n {4}at /)
+  if (from === -1) return printable(stack)
+  const lines = stack.slice(from).split('\n')
+  return `${printable(stack.slice(0, from))}${lines.map(printable).join('\n')}`
+}
 
 /** To the console, where the platform collects it. */
-export const consoleLog: Log = lineLog((line, level) => {
+export const consoleLog: Log = createLog('json', (text, level) => {
+  const line = text.slice(0, -1)
   if (level === 'error') console.error(line)
   else if (level === 'warn') console.warn(line)
   else console.log(line)
@@ -50,6 +80,13 @@ export function rareLog(log: Log, { elapsed }: Pick<Clock, 'elapsed'>): Log {
     last.set(event, { at: elapsed(), count: 0 })
     log(level, event, { ...fields, count })
   }
+}
+
+/** What was thrown, in words. Anything can be thrown, and a rejection may come from any package. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // An AggregateError (every address refused) has an empty message and the truth in its code.
+  return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
 const MAX_REASON_CHARS = 500

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
-import { consoleLog, rareLog } from '../../../worker/shared/log.ts'
+import { consoleLog, createLog, rareLog } from '../../../worker/shared/log.ts'
 
 function logged(fields: Record<string, unknown>): Record<string, unknown> {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
@@ -49,4 +49,22 @@ it('has a line a minute for what comes often, with how many there were', async (
   await clock.advance(60_000)
   log('warn', 'streams_full', { n: 500 })
   expect(lines.at(-1)).toEqual(['streams_full', { n: 500, count: 500 }])
+})
+
+it.each([
+  [{ files: 3, code: undefined }, 'files=3'],
+  // A name cannot rewrite what the terminal shows.
+  [{ path: 'a\u001b[2J\n\u009b\u202eb' }, 'path=a\\u{1b}[2J\\u{a}\\u{9b}\\u{202e}b'],
+  [{ token: 'hush', why: 'sent Bearer hush' }, 'token=[redacted] why=sent Bearer [redacted]'],
+])('is one line of words for people', (fields, shown) => {
+  const lines: string[] = []
+  const log = createLog(
+    'pretty',
+    (line) => lines.push(line),
+    'info',
+    () => 0,
+  )
+  log('info', 'it.happened', fields)
+  log('debug', 'it.happened', {})
+  expect(lines).toEqual([`00:00:00 info  it.happened ${shown}\n`])
 })
