@@ -25,7 +25,7 @@ const LONGEST = [
   'day/task-state-day', 'worker/node-contract', 'trees/many-tasks', 'queries/large-story', 'cli/wait',
   'ledger/money-properties', 'cli/watch', 'watch/watch-chokidar', 'payments/installations',
   'payments/refund-properties', 'trees/trees-model', 'cli/claim-command', 'publish/seed',
-  'trees/merged', 'cli/claim', 'gateways/included', 'layouts/layout-contract', 'trees/worktrees',
+  'trees/merged', 'cli/claim', 'gateways/included', 'layouts/layout-contract', 'git/worktrees',
   'faults/prove', 'e2e/package', 'e2e/board-tools', 'e2e/many-boards', 'e2e/agents-that-claim',
   'e2e/workerd', 'e2e/agents-that-wait', 'e2e/start', 'browser/console-payments', 'e2e/real-boards',
   'faults/five-agents', 'faults/requests', 'e2e/home', 'e2e/supervision', 'e2e/restart',

@@ -199,7 +199,7 @@ describe('the imports', () => {
 
   // A configuration of a repository can make git run programs of its own.
   it('the sidecar starts git in one file, the operator’s own commands in another, and no more', () => {
-    const starts = ['sidecar/trees/git.ts', 'sidecar/publish/notices.ts']
+    const starts = ['sidecar/git/git.ts', 'sidecar/publish/notices.ts']
     const calls = inside('sidecar').filter(({ file }) => !starts.includes(file))
     expect(offences(calls, (name) => name === 'node:child_process')).toEqual([])
   })

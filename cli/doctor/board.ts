@@ -6,6 +6,7 @@ import { discoverBoards, type FoundBoard } from '../../sidecar/boards/discover.t
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { parseFile } from '../../sidecar/files/parse-file.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
+import { linkedTreesOf, treeOf } from '../../sidecar/git/worktrees.ts'
 import {
   type Entry,
   type FileKind,
@@ -15,7 +16,6 @@ import {
 } from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
-import { linkedTreesOf, treeOf } from '../../sidecar/trees/worktrees.ts'
 import type { LocalTokens } from '../../system/local-json.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'

@@ -5,16 +5,6 @@ import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { messageOf } from '../../worker/shared/log.ts'
-import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
-import {
-  noBoardIn,
-  openFolder,
-  projectOf,
-  type Search,
-  StoreError,
-  storesIn,
-} from '../layouts/registry.ts'
-import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import {
   type GitTree,
   inTree,
@@ -25,7 +15,17 @@ import {
   locationOf,
   strayAt,
   treeOf,
-} from '../trees/worktrees.ts'
+} from '../git/worktrees.ts'
+import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
+import {
+  noBoardIn,
+  openFolder,
+  projectOf,
+  type Search,
+  StoreError,
+  storesIn,
+} from '../layouts/registry.ts'
+import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
 
 export interface FoundBoard {

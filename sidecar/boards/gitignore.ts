@@ -3,9 +3,9 @@
 
 import { dirname, join, relative, sep } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { isRepository } from '../git/worktrees.ts'
 import { inTime } from '../in-time.ts'
 import { readSmall } from '../layouts/open-here.ts'
-import { isRepository } from '../trees/worktrees.ts'
 
 /** A person's longest has some hundred lines. */
 const FILE_BYTES = 256 << 10

@@ -2,8 +2,8 @@
 // be gone, or git may be writing it, and until it is read its marks must not leave the board. Pure.
 
 import type { Fact } from '../files/facts.ts'
+import type { TreeNow } from '../git/repository.ts'
 import { isOld, mergedIn, type Tree } from './merge-bases.ts'
-import type { TreeNow } from './repository.ts'
 import { type Copy, newFiles, type TreeFiles } from './tree-files.ts'
 
 /** Of a file that is not as a merge base has it. `name`: from the root of the board. */

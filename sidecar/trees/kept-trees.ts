@@ -3,10 +3,10 @@
 import type { Log } from '../../worker/shared/log.ts'
 import { headerOf, type MadeBy } from '../files/hash-cache.ts'
 import { LineFile } from '../files/line-file.ts'
+import type { TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { BoardTrees } from './board-trees.ts'
 import type { KeptTree } from './kept-files.ts'
-import type { TreeNow } from './repository.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
 const FORMAT = 1

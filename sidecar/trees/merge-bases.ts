@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
 import { factOf, nameOf } from '../files/facts.ts'
 import { parseFile } from '../files/parse-file.ts'
+import type { Tasks } from '../git/history.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { Tasks } from './history.ts'
 
 /** A tree as it was found. */
 export interface Tree {

@@ -3,11 +3,11 @@
 
 import { join } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
+import type { LogOf } from '../git/git.ts'
+import { History, isMerge, ListHistory, newestIn, type Version } from '../git/history.ts'
+import type { Repository, TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { LogOf } from './git.ts'
-import { History, isMerge, ListHistory, newestIn, type Version } from './history.ts'
 import { type Merged, tasksIn } from './merge-bases.ts'
-import type { Repository, TreeNow } from './repository.ts'
 
 /** Of a file that holds a list: each of them is parsed. */
 const VERSIONS = 200

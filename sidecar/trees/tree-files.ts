@@ -5,8 +5,8 @@ import type { Task } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
 import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
+import type { Tasks } from '../git/history.ts'
 import { type Entry, isAbout } from '../layouts/layout.ts'
-import type { Tasks } from './history.ts'
 import { type BaseTasks, mergedIn, pathFrom, type Tree } from './merge-bases.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
-import { git, initialize } from '../sidecar/trees/git-folder.ts'
+import { git, initialize } from '../sidecar/git/git-folder.ts'
 import {
   boardReport,
   following,

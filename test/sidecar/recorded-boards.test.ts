@@ -12,8 +12,8 @@ import type { Activity } from '../../libraries/api/types.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
+import { commitAll, initialize } from './git/git-folder.ts'
 import { type Files, PublishedFolder } from './published-folder.ts'
-import { commitAll, initialize } from './trees/git-folder.ts'
 
 const RECORDED: Readonly<Record<string, string[]>> = JSON.parse(
   readFileSync(new URL('../fixtures/recorded-boards.json', import.meta.url), 'utf8'),

@@ -21,7 +21,7 @@ import { token } from '../../support/edge.ts'
 import { type ProcessEdge, processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { makeFolder, writeFiles } from '../../support/temp-folder.ts'
-import { git, initialize } from '../trees/git-folder.ts'
+import { git, initialize } from '../git/git-folder.ts'
 
 const CAIRN = {
   '.cairn/config.yaml': 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n',

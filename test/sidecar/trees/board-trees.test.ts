@@ -4,9 +4,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Repository, TreeNow } from '../../../sidecar/git/repository.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { BoardTrees } from '../../../sidecar/trees/board-trees.ts'
-import type { Repository, TreeNow } from '../../../sidecar/trees/repository.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 
 const CONFIG = 'project_name: Tea\n'

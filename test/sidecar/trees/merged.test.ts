@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { PATIENT } from '../../support/patience.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
+import { at, commitAll, git } from '../git/git-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
-import { at, commitAll, git } from './git-folder.ts'
 import { marksOf, openWithTree, untilMarks } from './open-with-tree.ts'
 
 let folder: PublishedFolder

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { expect, vi } from 'vitest'
 import type { Task } from '../../../worker/board/wire.ts'
 import { PATIENT } from '../../support/patience.ts'
+import { git, initialize } from '../git/git-folder.ts'
 import { type Files, PublishedFolder } from '../published-folder.ts'
-import { git, initialize } from './git-folder.ts'
 
 /** The tree is called `feat`. */
 export async function openWithTree(files: Files) {

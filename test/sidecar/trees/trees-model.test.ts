@@ -17,8 +17,8 @@ import { randomFrom } from '../../../tools/bench/statistics.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { inTools, noTools } from '../../support/judges.ts'
 import { PATIENT } from '../../support/patience.ts'
+import { git, initialize, initializeBare } from '../git/git-folder.ts'
 import { PublishedFolder } from '../published-folder.ts'
-import { git, initialize, initializeBare } from './git-folder.ts'
 
 const MOVED = '-moved'
 const STATUSES = ['To Do', 'In Progress', 'Done']

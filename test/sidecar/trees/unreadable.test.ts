@@ -3,8 +3,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { readyTasks } from '../../../worker/board/free-tasks.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
+import { commitAll, git } from '../git/git-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
-import { commitAll, git } from './git-folder.ts'
 import { marksOf, openWithTree, untilMarks } from './open-with-tree.ts'
 
 let folder: PublishedFolder

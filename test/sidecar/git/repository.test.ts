@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
-import { Repositories } from '../../../sidecar/trees/repository.ts'
+import { Repositories } from '../../../sidecar/git/repository.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'

@@ -6,7 +6,7 @@ import {
   ListHistory,
   logReader,
   newestIn,
-} from '../../../sidecar/trees/history.ts'
+} from '../../../sidecar/git/history.ts'
 
 const id = (n: number) => String(n).repeat(40)
 const commit = (n: number, at: number, ...files: Commit['files'][number][]): Commit => ({

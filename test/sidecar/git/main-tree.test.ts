@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MainTreeNews } from '../../../sidecar/trees/main-tree.ts'
+import { MainTreeNews } from '../../../sidecar/git/main-tree.ts'
 
 /** A repository whose commits are in the order of their letters, and how often git was asked. */
 function repository(first: { head: string; branch?: string }, tips: Record<string, string> = {}) {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findGit, openGit } from '../../../sidecar/trees/git.ts'
+import { findGit, openGit } from '../../../sidecar/git/git.ts'
 import { blobIds } from '../../../sidecar/trees/merge-bases.ts'
 
 let root: string

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAsIndexed, parseIndex } from '../../../sidecar/trees/git-index.ts'
+import { isAsIndexed, parseIndex } from '../../../sidecar/git/git-index.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'
 
