@@ -9,7 +9,6 @@ import { DATA_DIR, databaseIn } from '../system/data-folder.ts'
 import { type LocalJson, readLocalJson, type ServeJson } from '../system/local-json.ts'
 import { isRunning } from '../system/lock.ts'
 import { findSecretFile } from '../system/secret.ts'
-import { mintTokens, reposOf } from '../system/tokens.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { coversPath } from '../worker/shared/repos.ts'
@@ -187,6 +186,8 @@ async function servedStart(
   const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
   const { LIBSQL_URL, SIGNALBOX_PUBLIC_URL: publicUrl } = given
   const variables = { ...given, LIBSQL_URL: LIBSQL_URL || databaseIn(resolve(dir)) }
+  // A system that has made its tokens itself needs nobody who signs.
+  const { mintTokens, reposOf } = await import('../system/tokens.ts')
   const { secrets, audience } = readAuth(await withSecretFiles(variables))
   const [secret] = secrets
   if (secret === undefined) {

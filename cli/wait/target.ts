@@ -25,7 +25,6 @@ import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { RUNNING, TOKEN_FILE } from '../settings.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
-import { filesBoard } from './files-board.ts'
 import type { WatchedBoard } from './wait-for.ts'
 
 /** Which Signalbox is asked: one elsewhere, or the one that runs here. */
@@ -152,6 +151,8 @@ async function inFiles(
   if (found.length === 0) found = await boardsBelow(here)
   if (found.length === 0) return undefined
   const board = choose(found, name, here, notice)
+  // Where a Signalbox answers, nobody needs what watches files.
+  const { filesBoard } = await import('./files-board.ts')
   return {
     board: board.name,
     dir: board.dir,
