@@ -193,21 +193,24 @@ describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
 describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   const wait = (cwd: string, ...options: string[]) => runCli(['wait', ...options], {}, { cwd })
 
-  /** Each tool is started five times, which takes a busy machine a minute or two. */
+  /** A tool takes seconds to start, on a busy machine tens of them. */
   const timeout = 300_000
 
-  /** Each command ends one wait, and nothing is left for another one. */
+  /**
+   * Each command ends one wait. What one left would end the wait for the next one too early, and in
+   * the end there would be a change that nobody waited for.
+   */
   async function expectOneEach(dir: string, tool: string, commands: string[][]): Promise<void> {
-    let { id: since } = JSON.parse((await wait(dir, '--timeout', '2s')).out)
+    const quiet = ['--timeout', '2s']
+    let { id: since } = JSON.parse((await wait(dir, ...quiet)).out)
     for (const command of commands) {
       const waiting = wait(dir, '--since', since, '--timeout', '60s')
       await ask(`node_modules/.bin/${tool}`, command, dir)
       const { code, out } = await waiting
       expect(code, command.join(' ')).toBe(0)
       since = JSON.parse(out).id
-      const again = await wait(dir, '--since', since, '--timeout', '2s')
-      expect(again, command.join(' ')).toMatchObject({ code: 3, err: '' })
     }
+    expect(await wait(dir, '--since', since, ...quiet)).toMatchObject({ code: 3, err: '' })
   }
 
   it('of Backlog.md ends once for each of its commands that changes a task', {
@@ -230,11 +233,8 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   }, async () => {
     const dir = makeFolder(GARDEN)
     await expectOneEach(dir, 'task-master', [
-      ['set-status', '--id=1', '--status=in-progress'],
       ['add-subtask', '--parent=1', '--title=Dig'],
-      ['add-dependency', '--id=2', '--depends-on=3'],
       ['set-status', '--id=1', '--status=done'],
-      ['remove-task', '--id=4', '--yes'],
     ])
   })
 })
@@ -268,6 +268,9 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
   }, async () => {
     const dir = await copyOfTaskMaster(join(REAL_BOARDS, 'task-master'))
     const { all, tasks, config, next } = await beginnable(dir)
+    // The tool takes seconds to start, so it is asked of the current tag and of two that are in the
+    // middle of their work.
+    const TAGS = ['master', 'tm-core-phase-1']
     const asked = (...tag: string[]) =>
       askTaskMaster<{ task: { id: string } | null; tag: string }>(
         ['next', '--format', 'json', ...tag],
@@ -279,19 +282,15 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
     expect([chosen?.id, chosen?.parent]).toContain(`${current.tag}:${current.task?.id}`)
     const isClosed = ({ status }: { status: string }) => config?.closed.includes(status)
     const open = all.filter((it) => !isClosed(it))
-    let found = 0
-    // The tool takes seconds to start, and has no answer where all is done.
-    for (const tag of new Set(open.flatMap((it) => it.tag ?? []))) {
-      const { task: answer } = tag === current.tag ? current : await asked('--tag', tag)
-      if (answer === null) continue
-      found++
-      const id = `${tag}:${answer.id}`
+    const others = await Promise.all(TAGS.map((tag) => asked('--tag', tag)))
+    for (const { tag, task: answer } of [current, ...others]) {
+      expect(answer, tag).not.toBe(null)
+      const id = `${tag}:${answer?.id}`
       const [part] = open.filter((it) => it.parent === id && it.ready)
       expect(part ?? all.find((it) => it.id === id), id).toMatchObject({ ready: true })
       const parts = all.filter((it) => it.parent === id)
       expect(parts.filter((it) => it.held && it.status === 'pending')).toEqual([])
     }
-    expect(found).toBeGreaterThan(2)
   })
 
   it('the next of an OpenSpec change is the first that its list has open', async () => {
