@@ -67,7 +67,7 @@ export function healthCheck(plan: HealthPlan): HealthCheck {
   }
   async function ofDatabase({ read }: Pick<Database, 'read'>): Promise<string | undefined> {
     try {
-      if (installation.expected !== undefined) installation.check(await readInstallation(read))
+      if (installation.expected !== undefined) installation.compare(await readInstallation(read))
       // A remote database has another version until it is migrated.
       return mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
     } catch (error) {

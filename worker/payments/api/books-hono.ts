@@ -8,7 +8,7 @@ import { checkFields } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import { choice, readQuery } from '../../shared/query.ts'
 import { CURRENCY, MAX_AMOUNT, majorText } from '../domain/money.ts'
-import { SETTLED_AS, SETTLED_TYPES, type Settled, settleRows } from '../domain/settlement.ts'
+import { type Compared, compareRows, SETTLED_AS, SETTLED_TYPES } from '../domain/settlement.ts'
 import { BESIDE_SUMS } from '../domain/status.ts'
 import { dayOf, daysBetween, isZone, startOfDay } from '../domain/time.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
@@ -261,14 +261,14 @@ export function settlementRoutes(queries: PaymentQueries): Hono {
     if (!checked.ok) throw new Problem('invalid_argument', checked.error)
     const { gateway, rows } = checked.value
     const known = await queries.settledPayments(gateway, rows)
-    return c.json({ rows: settleRows(rows, known).map(shown) } satisfies z.infer<
+    return c.json({ rows: compareRows(rows, known).map(shown) } satisfies z.infer<
       typeof settledSchema
     >)
   })
   return app
 }
 
-function shown({ as, transaction: row, refund, movements = [], amount = 0 }: Settled) {
+function shown({ as, transaction: row, refund, movements = [], amount = 0 }: Compared) {
   if (!row) return { as }
   const [movement, ...more] = movements
   const booked = row.paid_at === null ? row.currency : (row.paid_currency ?? row.currency)

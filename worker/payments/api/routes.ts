@@ -80,7 +80,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   })
 
   app.post('/transactions/:id/notes', async (c) => {
-    const { text } = checked(noteAskedSchema, await bodyOf(c))
+    const { text } = fieldsOf(noteAskedSchema, await bodyOf(c))
     const at = now()
     const asked = { id: newId(at), by: c.get('grant').subject, now: at }
     const note = await ledger.writeNote({ ...asked, transactionId: c.req.param('id'), text })
@@ -120,7 +120,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json({ redelivering: true }, 202)
   })
   app.post('/failing-endpoints/send-all', async (c) => {
-    const { endpoint } = checked(sendAllSchema, await bodyOf(c))
+    const { endpoint } = fieldsOf(sendAllSchema, await bodyOf(c))
     const asked = { id: newId(now()), by: c.get('grant').subject }
     const waiting = { endpoint, since: 0, now: now() }
     let isMore = await ledger.hurryEvents({ ...waiting, asked })
@@ -153,10 +153,10 @@ async function bodyOf<Body>(c: Context): Promise<Body> {
 /** Most acknowledgements have no body. */
 async function acknowledgementOf(c: Context): Promise<{ gatewayReference?: string }> {
   if ((await readText(c)) === '') return {}
-  return checked(acknowledgementSchema, await bodyOf(c))
+  return fieldsOf(acknowledgementSchema, await bodyOf(c))
 }
 
-function checked<Schema extends z.ZodType>(schema: Schema, body: object): z.infer<Schema> {
+function fieldsOf<Schema extends z.ZodType>(schema: Schema, body: object): z.infer<Schema> {
   const read = checkFields(schema, body)
   if (!read.ok) throw new InvalidArgumentException(read.error)
   return read.value

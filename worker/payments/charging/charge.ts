@@ -24,6 +24,7 @@ import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
 import { chargeSchema } from '../schemas.ts'
+import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './end.ts'
 import {
   type AdmittedCall,
   type Answered,
@@ -34,8 +35,7 @@ import {
   inTime,
   UNSENT_RETRY_MS,
   withAdmission,
-} from './call.ts'
-import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './end.ts'
+} from './operation.ts'
 
 export interface ChargeDeps extends ReplaceDeps {
   /** The gateway's callback URL. `origin`: the address that this request came to. */

@@ -5,7 +5,7 @@
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
 import type { NewCharge } from '../acts/begin-charge.ts'
-import type { ClosingBegun } from '../acts/close-charge.ts'
+import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
 import { type FoundCharge, type OpenCharge, openBy } from '../acts/find-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
@@ -47,7 +47,13 @@ import { storedPayment } from '../gateways/outcome.ts'
 import { maskError } from '../mask.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
-import { type Answered, type Deadlines, deadlinesOf, inTime, type OperationDeps } from './call.ts'
+import {
+  type Answered,
+  type Deadlines,
+  deadlinesOf,
+  inTime,
+  type OperationDeps,
+} from './operation.ts'
 
 export interface CancelDeps extends OperationDeps, AskDeps {
   queries: Pick<PaymentQueries, 'byId'>
@@ -70,32 +76,44 @@ export function createCancel(deps: CancelDeps): Cancel {
     const known = await queries.byId(transactionId)
     if (!known) return undefined
     const gateway = gatewayOf(gateways, known.gateway)
-    const now = clock.now()
-    const closing = { id: newId(now), transactionId, purpose: 'cancel' } as const
-    const beginning = ledger.beginClosing({
-      ...closing,
+    const begun = await beginClosing(deps, gateway, deadlines, {
+      transactionId,
+      purpose: 'cancel',
       ...(correlationId !== undefined && { correlationId }),
       ...(by !== undefined && { by }),
-      isClosable: isClosable(gateway),
       unseenIsUnpayable: gateway.unseenIsUnpayable ?? false,
-      now,
-      until: now + CALL_PATIENCE_MS,
     })
-    const begun = await inTime(deps, deadlines.begunBy, beginning)
-    if (begun.state === 'paused') throw new PaymentsPausedException(begun)
+    const { asked } = begun
     if (begun.state === 'ended') return begun.transaction
-    if (begun.state !== 'begun') throw refusal(gateway, begun, known, now)
+    if (begun.state !== 'begun') throw refusal(gateway, begun, known, asked.now)
     const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
     const closed = await inTime(deps, deadlines.answeredBy, asking)
     const { row = known, refusal: no } = closed
     if (UNPAID_ENDS.includes(row.status)) return row
     if (row.status !== 'Pending') {
-      throw refusal(gateway, { state: 'paid' }, row, now)
+      throw refusal(gateway, { state: 'paid' }, row, asked.now)
     }
-    await inTime(deps, deadlines.answeredBy, ledger.endClosing(closing))
-    if (no) throw refusal(gateway, { state: 'refused', error: no }, row, now)
+    await inTime(deps, deadlines.answeredBy, ledger.endClosing(asked))
+    if (no) throw refusal(gateway, { state: 'refused', error: no }, row, asked.now)
     throw notClosed(gateway, row, clock.now())
   }
+}
+
+type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { asked: ClosingStart }
+
+/** Throws PaymentsPausedException. */
+async function beginClosing(
+  { clock, ledger, later }: OperationDeps,
+  gateway: AnyGateway,
+  { begunBy }: Deadlines,
+  closing: Omit<ClosingStart, 'id' | 'isClosable' | 'now' | 'until'>,
+): Promise<Closing> {
+  const now = clock.now()
+  const until = now + CALL_PATIENCE_MS
+  const asked = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
+  const begun = await inTime({ clock, later }, begunBy, ledger.beginClosing(asked))
+  if (begun.state === 'paused') throw new PaymentsPausedException(begun)
+  return { ...begun, asked }
 }
 
 /** What the gateway reports is applied as from a webhook: it may be paid. */
@@ -182,35 +200,23 @@ export async function toReplace(
 ): Promise<Replacement | 'nothing' | 'again'> {
   const { transaction, isPageOpen } = open
   const { id: transactionId, gateway_transaction_id: gatewayId } = transaction
-  const startedAt = deps.clock.now()
-  const closing = { id: newId(startedAt), transactionId, purpose: 'replace' } as const
+  const end = { transactionId, purpose: 'replace', unseenIsUnpayable: false } as const
   const isClosing = isPageOpen && gatewayId !== null
-  if (isClosing) {
-    const beginning = deps.ledger.beginClosing({
-      ...closing,
-      isClosable: isClosable(gateway),
-      unseenIsUnpayable: false,
-      now: startedAt,
-      until: startedAt + CALL_PATIENCE_MS,
+  const closing = isClosing ? await beginClosing(deps, gateway, deadlines, end) : undefined
+  if (closing?.state === 'in_progress') {
+    throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
+      retryAfterMs: closing.until - closing.asked.now,
     })
-    const begun = await inTime(deps, deadlines.begunBy, beginning)
-    if (begun.state === 'paused') throw new PaymentsPausedException(begun)
-    if (begun.state === 'in_progress') {
-      throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
-        retryAfterMs: begun.until - startedAt,
-      })
-    }
-    if (begun.state !== 'begun') {
-      return begun.state === 'ended' || begun.state === 'paid' ? 'again' : 'nothing'
-    }
   }
+  if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
+  if (closing && closing.state !== 'begun') return 'nothing'
   const asking = askAgain(deps, gateway, open, deadlines.askedBy)
   const { way, refusal } = await inTime(deps, deadlines.begunBy, asking)
   const now = deps.clock.now()
   switch (way) {
     case 'wait':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
-      if (isClosing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing))
+      if (closing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing.asked))
       // Its page stays open as long as its gateway refuses: waiting would not help.
       if (refusal) return 'nothing'
       throw notClosed(gateway, transaction, now)
@@ -223,7 +229,7 @@ export async function toReplace(
         eventId: newId(now),
         ...(gatewayId !== null && { nextCheckAt: now + DAY_MS }),
         ...(gatewayId === null && cannotBePaid && { isUnpayable: true }),
-        ...(isClosing && { closedBy: closedBy(closing) }),
+        ...(closing && { closedBy: closedBy(closing.asked) }),
       }
     }
   }

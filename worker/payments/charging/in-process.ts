@@ -25,8 +25,8 @@ import {
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { OperationDeps } from './call.ts'
 import type { AskDeps, Cancel } from './end.ts'
+import type { OperationDeps } from './operation.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps

@@ -33,7 +33,7 @@ import {
   inTime,
   type OperationDeps,
   withAdmission,
-} from './call.ts'
+} from './operation.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
 export type Refund = (

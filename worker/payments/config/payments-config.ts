@@ -50,6 +50,7 @@ export interface PaymentsConfig {
 export const isServed = (url: string): boolean => /^(libsql|https?):\/\//.test(url)
 
 const DEFAULT_TOLERANCE_SECONDS = 300
+const MISMATCH = 'on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH)'
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 /** What only some hosts can do. */
@@ -73,7 +74,9 @@ export function readPayments(
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
   }
   wrong.push(...unknownKeys(file))
-  const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {} } = file.payments ?? {}
+  const { payments = {} } = file
+  const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {}, references } = payments
+  const mismatch = webhooks.on_amount_mismatch ?? text('PAYMENT_ON_AMOUNT_MISMATCH')
   const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
   const accounts = new Map<string, Account>()
@@ -104,14 +107,20 @@ export function readPayments(
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
     eventKeysMs: readEventKeys(text, wrong),
-    onMismatch: readPolicy(webhooks.on_amount_mismatch, text, wrong),
-    references: readReferences(file.payments?.references, wrong),
+    onMismatch: oneOf(mismatch, ['log', 'reject'], MISMATCH, wrong) ?? 'log',
+    references:
+      oneOf(references, ['shared', 'per-gateway'], 'payments.references', wrong) ?? 'shared',
     listeners: readListeners(listeners, wrong),
     endpoint: readEndpoint(text, wrong),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
     installation: readInstallation(text, wrong),
     publicUrl: publicUrl?.replace(/(?<!\/)\/+$/, ''),
-    ledgerLocation: readLocation(text, wrong),
+    ledgerLocation: oneOf(
+      text('PAYMENT_LEDGER_LOCATION'),
+      LOCATION_HINTS,
+      'PAYMENT_LEDGER_LOCATION',
+      wrong,
+    ),
   }
 }
 
@@ -242,24 +251,17 @@ function readEventKeys(text: Text, wrong: string[]): number | undefined {
   return Number(days) * 86_400_000
 }
 
-function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log' | 'reject' {
-  const policy = own ?? text('PAYMENT_ON_AMOUNT_MISMATCH') ?? 'log'
-  if (policy === 'log' || policy === 'reject') return policy
-  wrong.push('on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH) must be log or reject')
-  return 'log'
-}
-
-function readReferences(own: string | undefined, wrong: string[]): References {
-  if (own === undefined || own === 'shared' || own === 'per-gateway') return own ?? 'shared'
-  wrong.push('payments.references must be shared or per-gateway')
-  return 'shared'
-}
-
-function readLocation(text: Text, wrong: string[]): LocationHint | undefined {
-  const asked = text('PAYMENT_LEDGER_LOCATION')
-  const found = LOCATION_HINTS.find((location) => location === asked)
-  if (asked !== undefined && found === undefined) {
-    wrong.push(`PAYMENT_LEDGER_LOCATION must be one of ${LOCATION_HINTS.join(', ')}`)
+/** Undefined: nothing was said, or something else. */
+function oneOf<Value extends string>(
+  said: string | undefined,
+  values: readonly Value[],
+  name: string,
+  wrong: string[],
+): Value | undefined {
+  const found = values.find((value) => value === said)
+  if (said !== undefined && found === undefined) {
+    const which = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
+    wrong.push(`${name} must be ${which}`)
   }
   return found
 }

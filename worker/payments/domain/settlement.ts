@@ -10,18 +10,21 @@ import { type MovementKind, UNPAID_ENDS } from './status.ts'
  * `known`: payments that have any of the names in the rows. A payment agrees with as many rows as
  * it has movements, so all rows of one belong together.
  */
-export function settleRows(rows: readonly SettledRow[], known: readonly KnownPayment[]): Settled[] {
-  const settled = rows.map(
-    ({ type }): Settled => ({ as: type === 'unknown_word' ? type : 'not_ours' }),
+export function compareRows(
+  rows: readonly SettledRow[],
+  known: readonly KnownPayment[],
+): Compared[] {
+  const compared = rows.map(
+    ({ type }): Compared => ({ as: type === 'unknown_word' ? type : 'not_ours' }),
   )
   for (const [payment, of] of rowsOfEach(rows, known)) {
-    const answers = settlePayment(
+    const answers = comparePayment(
       of.map((at) => rows[at] as SettledRow),
       payment,
     )
-    for (const [n, answer] of answers.entries()) settled[of[n] ?? 0] = answer
+    for (const [n, answer] of answers.entries()) compared[of[n] ?? 0] = answer
   }
-  return settled
+  return compared
 }
 
 /** The places of the rows of each payment: what an id names comes before what a reference does. */
@@ -124,7 +127,7 @@ export interface SettledRow {
   currency: string
 }
 
-export interface Settled {
+export interface Compared {
   as: SettledAs
   /** Not of a row that is not ours. */
   transaction?: TransactionRow
@@ -166,18 +169,18 @@ const isPaying = ({ kind }: MovementRow): boolean =>
   kind === 'paid' || kind === 'late_paid' || kind === 'refused_paid'
 
 /** The rows of one payment, and an answer for each. */
-function settlePayment(rows: readonly SettledRow[], payment: KnownPayment): Settled[] {
-  const settled = rows.map((): Settled => ({ as: 'not_ours' }))
+function comparePayment(rows: readonly SettledRow[], payment: KnownPayment): Compared[] {
+  const compared = rows.map((): Compared => ({ as: 'not_ours' }))
   for (const [type, of] of Map.groupBy(rows.keys(), (at) => rows[at]?.type)) {
     if (!type) continue
     const units = UNITS[type](payment)
     const asked = of.map((at) => rows[at] as SettledRow)
     for (const [n, match] of matchesOf(asked, units, payment).entries()) {
       const row = asked[n] as SettledRow
-      settled[of[n] ?? 0] = answerOf(row, match, units, payment)
+      compared[of[n] ?? 0] = answerOf(row, match, units, payment)
     }
   }
-  return settled
+  return compared
 }
 
 function answerOf(row: SettledRow, match: Match, all: readonly Unit[], payment: KnownPayment) {

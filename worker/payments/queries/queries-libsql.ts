@@ -1,7 +1,7 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
 import type { Pause } from '../acts/working-set.ts'
-import type { DeliveryRow, TransactionRow } from '../domain/rows.ts'
+import type { AlertRow, DeliveryRow, TransactionRow } from '../domain/rows.ts'
 import { type AuditedRow, listed, present, toAct, toAlert } from '../domain/shown.ts'
 import type { Action, Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
@@ -15,10 +15,10 @@ import type {
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
-import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { AUDIT, type Query, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT, queryRunner, rowsOf } from './query-libsql.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {
@@ -62,10 +62,21 @@ export function libsqlQueries(
     ...settlementQueries(run),
     ...transactionQueries(run),
     ...eventQueries(run),
-    /** Newest first; without `all` only those that are not acknowledged. */
-    alerts: ({ all = false }: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]> => {
-      const more = all ? '' : 'AND acknowledged_at IS NULL'
-      return run(pageQuery('payment_alerts', { more, ...page }, toAlert))
+    /** Newest first, as ids are; without `all` only those that are not acknowledged. */
+    alerts: (
+      { all = false }: { all?: boolean },
+      { before, limit }: Page,
+    ): Promise<Listed<AlertRecord>[]> => {
+      const conditions = [
+        all ? '' : 'AND acknowledged_at IS NULL',
+        before === undefined ? '' : 'AND id < :before',
+      ]
+      const sql = `SELECT * FROM payment_alerts WHERE true ${conditions.join(' ')}
+        ORDER BY id DESC LIMIT :limit`
+      return run({
+        statements: [statement(sql, { before: before ?? null, limit })],
+        read: ([rows]) => rowsOf<AlertRow>(rows).map(listed(toAlert)),
+      })
     },
     /** Newest first. */
     audit: (
@@ -139,30 +150,6 @@ function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
   return {
     count: Number(row[subscriber] ?? 0),
     ...(since != null && { oldestAt: Number(since) }),
-  }
-}
-
-/** Newest first: ids are ordered by time. */
-function pageQuery<Stored extends { id: string }, Item>(
-  table: string,
-  wanted: Page & { where?: Readonly<Record<string, Value | undefined>>; more?: string },
-  toItem: (row: Stored) => Item,
-): Query<Listed<Item>[]> {
-  const { before, limit, where = {}, more = '' } = wanted
-  const given = Object.entries(where).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  )
-  // Many rows have the same gateway. Its index would find all of them and sort them for one page;
-  // the `+` stops libSQL from using it.
-  const mayUseIndex = (name: string) => name !== 'gateway' || where.reference !== undefined
-  const conditions = given.map(([name]) => `AND ${mayUseIndex(name) ? '' : '+'}${name} = :${name}`)
-  if (before !== undefined) conditions.push('AND id < :before')
-  const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
-    ORDER BY id DESC LIMIT :limit`
-  const args = { ...Object.fromEntries(given), before: before ?? null, limit }
-  return {
-    statements: [statement(sql, args)],
-    read: ([rows]) => rowsOf<Stored>(rows).map(listed(toItem)),
   }
 }
 

@@ -7,9 +7,9 @@ import type {
   TransactionRow,
 } from '../../../../worker/payments/domain/rows.ts'
 import {
+  compareRows,
   type KnownPayment,
   type SettledRow,
-  settleRows,
 } from '../../../../worker/payments/domain/settlement.ts'
 import type { MovementKind } from '../../../../worker/payments/domain/status.ts'
 import { came, transactionRow } from '../../../support/payment-rows.ts'
@@ -60,7 +60,7 @@ const row = (own: Partial<SettledRow> = {}): SettledRow => ({
   ...own,
 })
 const as = (rows: SettledRow[], known: KnownPayment[]) =>
-  settleRows(rows, known).map((each) => each.as)
+  compareRows(rows, known).map((each) => each.as)
 
 describe('a payment of a settlement', () => {
   it.each([
@@ -99,7 +99,7 @@ describe('a payment of a settlement', () => {
 
   it('agrees with no row of an unknown word, though its payment is named', () => {
     const unknown = row({ type: 'unknown_word' })
-    const [ours, payment, other] = settleRows(
+    const [ours, payment, other] = compareRows(
       [unknown, row(), row({ ...unknown, id: 'x' })],
       [paid()],
     )
@@ -120,7 +120,7 @@ describe('a payment of a settlement', () => {
     expect(parts(5_000, 6_000)).toEqual(['same', 'same'])
     expect(parts(7_000, 6_000)).toEqual(['other_amount', 'same'])
     expect(parts(6_000, 6_000, 5_000)).toEqual(['same', 'twice', 'same'])
-    const [sum] = settleRows([row({ amount: 11_000 })], known)
+    const [sum] = compareRows([row({ amount: 11_000 })], known)
     expect(sum?.movements).toEqual(captured)
     expect(sum?.amount).toBe(11_000)
   })
@@ -140,7 +140,7 @@ describe('a payment of a settlement', () => {
     const { id, external_reference_id: external, reference } = known.transaction
     const by = (own: Partial<SettledRow>) => {
       const { id: _, ...unnamed } = row()
-      return settleRows([{ ...unnamed, ...own }], [known])[0]?.as
+      return compareRows([{ ...unnamed, ...own }], [known])[0]?.as
     }
     expect(by({ id: 'gateway-1', ours: 'nobody' })).toBe('same')
     expect(by({ id: 'nobody', ours: id })).toBe('same')
@@ -154,7 +154,7 @@ describe('a payment of a settlement', () => {
     const second = paid({ id: '01B', attempt: 2, gateway_transaction_id: 'gateway-2' })
     const third = paid({ id: '01C', attempt: 3, status: 'Pending', paid_at: null })
     const { id: _, ...unnamed } = row({ reference: 'order-1' })
-    const idOf = (...known: KnownPayment[]) => settleRows([unnamed], known)[0]?.transaction?.id
+    const idOf = (...known: KnownPayment[]) => compareRows([unnamed], known)[0]?.transaction?.id
     expect(idOf(first, second, third)).toBe('01B')
     const between = paid({ id: '01E', attempt: 2, status: 'Failed', paid_at: null })
     expect(idOf(third, first, between)).toBe('01C')
@@ -195,12 +195,12 @@ describe('a refund of a settlement', () => {
     ]
     const found = (own: Partial<SettledRow>) => {
       const known = paid({ gateway_transaction_id: 'back-1' }, refunds)
-      return settleRows([back({ id: 'other', ours: known.transaction.id, ...own })], [known])[0]
+      return compareRows([back({ id: 'other', ours: known.transaction.id, ...own })], [known])[0]
     }
     expect(found({ amount: 7_000 })?.refund?.id).toBe('b')
     expect(found({ id: 'back-1', amount: 7_000 })?.refund?.id).toBe('c')
     expect(found({ amount: 6_000 })?.refund?.id).toBe('a')
-    expect(settleRows([back()], [paid()])[0]).not.toHaveProperty('refund')
+    expect(compareRows([back()], [paid()])[0]).not.toHaveProperty('refund')
   })
 
   it('is found by its own id alone, in either column, and is not another one of its amount', () => {
@@ -212,7 +212,7 @@ describe('a refund of a settlement', () => {
       ]),
     ]
     const found = (rows: Partial<SettledRow>[]) =>
-      settleRows(
+      compareRows(
         rows.map((each) => ({ type: 'refund', ...own, ...each })),
         known,
       ).map((each) => each.refund?.id ?? each.as)
@@ -286,7 +286,7 @@ describe('a refund of a settlement', () => {
     const known = [paid({}, [failed, refundRow({ id: 'b', amount: 6_000 })], booked)]
     const failure = back({ type: 'refund_failed', amount: 5_000 })
     const rows = [row(), back({ amount: 5_000 }), failure, back({ amount: 6_000 })]
-    const settled = settleRows(rows, known)
+    const settled = compareRows(rows, known)
     expect(settled.map((each) => each.as)).toEqual(['same', 'same', 'same', 'same'])
     expect(settled.map((each) => each.movements?.[0])).toEqual(booked)
     expect(as([failure, failure], known)).toEqual(['same', 'twice'])

@@ -34,11 +34,11 @@ export function databaseOver(sqlite: Sqlite): EmbeddedDatabase {
   }
   return {
     async write(statements, signal) {
-      checkWanted(signal)
+      refuseGivenUp(signal)
       return run(statements, 'BEGIN IMMEDIATE')
     },
     async load(statements, signal) {
-      checkWanted(signal)
+      refuseGivenUp(signal)
       return run(statements, 'BEGIN')
     },
     read: async (statements) => run(statements, 'BEGIN'),
@@ -47,7 +47,7 @@ export function databaseOver(sqlite: Sqlite): EmbeddedDatabase {
 }
 
 /** A call that was given up may be made again at once: it must not also come late. */
-export function checkWanted(signal: AbortSignal): void {
+export function refuseGivenUp(signal: AbortSignal): void {
   if (signal.aborted) throw new DatabaseUnreachable('the call was given up')
 }
 

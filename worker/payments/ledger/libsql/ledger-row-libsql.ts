@@ -56,7 +56,7 @@ export class Installation {
   }
 
   /** Takes what was found now. Throws OtherDatabase; `refuseOther` does until it is right again. */
-  check(found: FoundInstallation): void {
+  compare(found: FoundInstallation): void {
     const why = this.#expected === undefined ? undefined : otherThan(found, this.#expected)
     this.#other = why === undefined ? undefined : new OtherDatabase(why)
     this.refuseOther()
@@ -86,7 +86,7 @@ export function comparing(
     const found = await readInstallation(read).catch(() => undefined)
     if (!found) return
     comparedAt = now()
-    installation.check(found)
+    installation.compare(found)
   }
 }
 

@@ -46,7 +46,7 @@ export function libsqlStore(database: Database, own = new Installation()) {
   /** A database without tables may be the wrong one, and then no migration helps. */
   const refuseOther = async (error: unknown): Promise<never> => {
     if (error instanceof SchemaMismatch && own.expected !== undefined) {
-      own.check(await readInstallation(database.read))
+      own.compare(await readInstallation(database.read))
     }
     throw error
   }
@@ -64,7 +64,7 @@ export function libsqlStore(database: Database, own = new Installation()) {
         signal,
       ).catch(refuseOther)
       const { batch, ...stored } = await positionIn(database, positions).catch(refuseOther)
-      own.check({ is: 'made', id: stored.installation })
+      own.compare({ is: 'made', id: stored.installation })
       return { batch, rows: read(results, stored) }
     },
     /**

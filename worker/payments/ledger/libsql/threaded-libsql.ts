@@ -7,7 +7,7 @@ import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Begin } from '../../../shared/sqlite-libsql.ts'
 import type { Database } from './database-libsql.ts'
-import { checkWanted, databaseError } from './embedded-libsql.ts'
+import { databaseError, refuseGivenUp } from './embedded-libsql.ts'
 import type { Row, Statement } from './statement-libsql.ts'
 
 /** Without statements: close the database, and end. */
@@ -60,7 +60,7 @@ export async function openThreaded(file: string, thread = THREAD): Promise<Threa
   }
   const run = async (begin: Begin, statements: readonly Statement[], signal?: AbortSignal) => {
     if (isClosed) throw new Error('The database is closed.')
-    if (signal) checkWanted(signal)
+    if (signal) refuseGivenUp(signal)
     return await send(begin, statements)
   }
   worker.on('message', (reply: Reply) => {

@@ -95,7 +95,7 @@ describe('the database of payments', () => {
 
   it('of an older schema gets its id by its migration, so it is no other one', async () => {
     const own = new Installation(OTHER)
-    expect(() => own.check({ is: 'old' })).not.toThrow()
+    expect(() => own.compare({ is: 'old' })).not.toThrow()
     await prepareSchema(sqliteDatabase(''))
   })
 })
