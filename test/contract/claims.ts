@@ -41,6 +41,7 @@ async function asker(repo: Repo, scope = WORK) {
       headers: { authorization: `Bearer ${bearer}` },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
+    if (response.ok) expect(response.headers.get('Cache-Control')).toBe('no-store')
     return { status: response.status, body: (await response.json()) as Answer['body'] }
   }
 }

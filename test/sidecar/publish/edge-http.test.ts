@@ -257,21 +257,28 @@ test('Retry-After counts as seconds and as a date', async () => {
   expect(await open().root(ROOT)).not.toHaveProperty('retryAfterMs')
 })
 
-test('a token that was refused is read again, one that works is not', async () => {
-  const tokens = ['old', 'new', 'never']
-  const seen: unknown[] = []
-  handle = (request, response, body) => {
-    const { authorization } = request.headers
-    seen.push(authorization)
-    const good = authorization === 'Bearer new'
-    answer(good ? 200 : 401, good ? ANSWER : { code: 'token_expired' })(request, response, body)
-  }
-  const edge = open({ token: () => Promise.resolve(tokens.shift() ?? '') })
-  expect(await edge.root(ROOT)).toMatchObject({ ok: false, reason: 'unauthorized' })
-  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
-  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
-  expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer new'])
-})
+test.each([401, 403])(
+  'a token that was refused with %i is read again, one that works is not',
+  async (status) => {
+    const tokens = ['old', 'new', 'never']
+    const seen: unknown[] = []
+    handle = (request, response, body) => {
+      const { authorization } = request.headers
+      seen.push(authorization)
+      const good = authorization === 'Bearer new'
+      answer(good ? 200 : status, good ? ANSWER : { code: 'token_expired' })(
+        request,
+        response,
+        body,
+      )
+    }
+    const edge = open({ token: () => Promise.resolve(tokens.shift() ?? '') })
+    expect(await edge.root(ROOT)).toMatchObject({ ok: false, reason: 'unauthorized' })
+    expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+    expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+    expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer new'])
+  },
+)
 
 test('a kept connection that the edge closed is no failure', async () => {
   handle = (request, response, body) => answer(200, ANSWER)(request, response, body)

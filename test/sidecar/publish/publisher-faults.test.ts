@@ -210,10 +210,11 @@ describe('an edge that refuses messages', () => {
   })
 
   test('always is called with pauses', async () => {
-    const { edge, records, clock, publisher } = await setUpSynced(1_000)
+    const { edge, records, clock, publisher, events } = await setUpSynced(1_000)
     edge.fail = () => refused
     publisher.changed(records.put(...Array.from({ length: 1_000 }, (_, n) => task(n, 2))))
     await clock.advance(100)
     expect(edge.log.length).toBeLessThan(40)
+    expect(events.filter(([, event]) => event === 'publish.refused')).toHaveLength(8)
   })
 })

@@ -38,10 +38,13 @@ describe('payments over HTTP', () => {
     current = await setUp()
     const { call, setup } = current
     const key = { 'Idempotency-Key': 'key-1' }
-    const first = await json(await call('POST', '/charges', order, key))
+    const made = await call('POST', '/charges', order, key)
+    expect([made.status, made.headers.get('Cache-Control')]).toEqual([201, 'no-store'])
+    const first = await json(made)
     // The callback URL has the origin of this request.
     expect(setup.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
-    expect(await json(await call('POST', '/charges', order, key))).toEqual(first)
+    const again = await call('POST', '/charges', order, key)
+    expect([again.status, await json(again)]).toEqual([200, first])
     const other = await call('POST', '/charges', { ...order, amount: 1 }, key)
     expect([other.status, await json(other)]).toMatchObject([
       409,
@@ -49,6 +52,28 @@ describe('payments over HTTP', () => {
     ])
     const bad = await call('POST', '/charges', order, { 'Idempotency-Key': 'x'.repeat(256) })
     expect(bad.status).toBe(422)
+  })
+
+  it('take a body of 64 KiB, and none that is larger', async () => {
+    current = await setUp()
+    const { call } = current
+    const body = JSON.stringify(order)
+    expect((await call('POST', '/charges', body.padEnd((64 << 10) + 1))).status).toBe(413)
+    expect((await call('POST', '/charges', body.padEnd(64 << 10))).status).toBe(201)
+  })
+
+  it('sweep at once for what is to be sent again', async () => {
+    current = await setUp()
+    const { setup } = current
+    let swept = 0
+    const edge = processEdge({ payments: { ...setup.payments, sweepLater: () => swept++ } })
+    const authorization = `Bearer ${await token({ repos: ['any'], scope: 'payments:write' })}`
+    const answer = await edge.fetch('/api/payments/failing-endpoints/send-all', {
+      method: 'POST',
+      headers: { authorization },
+      body: JSON.stringify({ endpoint: 'https://shop.example/events' }),
+    })
+    expect([answer.status, swept]).toEqual([202, 1])
   })
 
   it('answer 409 already_paid to another key of a paid order, until it says repeat', async () => {

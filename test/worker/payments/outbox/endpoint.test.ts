@@ -66,6 +66,7 @@ it('a delivery is signed, and its body follows the standard', async () => {
   expect(requests).toHaveLength(1)
   expect(request?.headers['content-type']).toBe('application/json')
   expect(request?.headers['webhook-id']).toBe('01OUT')
+  expect(request?.headers['user-agent']).toBe('Signalbox')
   expect(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {})).toEqual({
     type: 'PaymentSucceeded',
     timestamp: new Date(event.createdAt).toISOString(),

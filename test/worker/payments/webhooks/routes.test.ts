@@ -148,10 +148,11 @@ describe('a middleware that reads the body', () => {
     for (const [path, body, status] of [
       ['/payments/webhooks/nope', '{}', 404],
       [BANK, 'x'.repeat((256 << 10) + 1), 413],
+      [BANK, 'x'.repeat(256 << 10), 200],
     ] as const) {
       expect((await post(setup, path, body)).status).toBe(status)
     }
-    expect(read).toEqual(['', ''])
+    expect(read).toEqual(['', '', 'x'.repeat(256 << 10)])
   })
 })
 

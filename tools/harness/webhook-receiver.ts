@@ -1,0 +1,59 @@
+// A receiver of Standard Webhooks on a real port. The package `standardwebhooks` verifies the
+// requests, not our own code.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+
+export interface ReceivedWebhook<Body> {
+  /** `webhook-id`: the same for every attempt. */
+  id: string
+  body: Body
+  /** Why the signature is invalid; undefined: it is valid. */
+  forged?: string
+}
+
+export abstract class WebhookReceiver<Body> {
+  url = ''
+  readonly #webhook: Webhook
+  readonly #server: Server
+
+  constructor(secret: string) {
+    this.#webhook = new Webhook(secret)
+    // A sender must not use a connection at the moment in which it is closed for being idle.
+    const options = { keepAliveTimeout: 0 }
+    this.#server = createServer(options, (request, response) => {
+      const receive = async (body: string) => {
+        const status = await this.receive(this.#read(body, request.headers as never))
+        if (status === undefined) response.destroy()
+        else response.writeHead(status).end()
+      }
+      // An edge that is killed may have sent half of it.
+      void text(request).then(receive, () => response.destroy())
+    })
+  }
+
+  /** The status of the answer. Undefined: there is none, and the connection ends. */
+  protected abstract receive(webhook: ReceivedWebhook<Body>): Promise<number | undefined>
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
+  }
+
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  #read(body: string, headers: Record<string, string>): ReceivedWebhook<Body> {
+    const read = { id: headers['webhook-id'] ?? '', body: JSON.parse(body) as Body }
+    try {
+      this.#webhook.verify(body, headers)
+      return read
+    } catch (error) {
+      return { ...read, forged: String(error) }
+    }
+  }
+}
