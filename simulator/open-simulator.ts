@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { serveNode } from '../worker/serve-node.ts'
-import { bodyLimit } from '../worker/shared/body-limit-hono.ts'
+import { bodyRefusal } from '../worker/shared/body-limit-hono.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { consoleLog } from '../worker/shared/log.ts'
 import { isLoopback } from '../worker/shared/loopback.ts'
@@ -68,10 +68,12 @@ async function post(url: string, { headers, body }: EncodedWebhook) {
   return { status: response.status, text: await response.text() }
 }
 
+const tooLarge = bodyRefusal({ maxSize: MAX_BODY_BYTES, onError: (c) => c.body(null, 413) })
+
 function createApp(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const app = new Hono()
   app.use(refuseForeign(simulator.settings.sharedUrl))
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.body(null, 413) }))
+  app.use(async (c, next) => (await tooLarge(c)) ?? next())
   app.get('/health', (c) => c.text('ok'))
   for (const { api } of Object.values(SIMULATIONS)) app.route('/', api(simulator, payUrl))
   app.route('/', payPages(simulator))

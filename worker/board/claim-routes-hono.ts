@@ -21,12 +21,7 @@ export function claimRoutes(
   repositoryOf: (c: Context<ApiEnv>) => { path: string; repository: RepositoryHandle },
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
-  const limit = bodyLimit({
-    maxSize: CLAIM_BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'A claim ends at 32 KiB.')
-    },
-  })
+  const limit = bodyLimit(CLAIM_BYTES, 'A claim ends at 32 KiB.')
 
   app.post('/', limit, async (c) => {
     const { path: board, repository } = repositoryOf(c)

@@ -29,12 +29,7 @@ export function noticeRoutes(
     readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
     return opened
   }
-  const limit = bodyLimit({
-    maxSize: BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'What is said of a notice ends at 4 KiB.')
-    },
-  })
+  const limit = bodyLimit(BYTES, 'What is said of a notice ends at 4 KiB.')
 
   app.get('/', async (c) => {
     const shown = await open(c, 'board:read').repository.notices()

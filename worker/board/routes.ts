@@ -55,12 +55,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const rare = rareLog(deps.log, deps.clock)
   const seal = createSeal(deps.secrets, SEALED_FOR)
-  const limit = bodyLimit({
-    maxSize: PUBLISH_BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'A publishing message ends at 8 MiB.')
-    },
-  })
+  const limit = bodyLimit(PUBLISH_BYTES, 'A publishing message ends at 8 MiB.')
 
   app.get('/events', async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:read'))

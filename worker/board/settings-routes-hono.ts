@@ -17,12 +17,7 @@ export function settingsRoutes(
   repositoryOf: (c: Context<ApiEnv>, scope: Scope) => RepositoryHandle,
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
-  const limit = bodyLimit({
-    maxSize: BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'The settings of a board end at 4 KiB.')
-    },
-  })
+  const limit = bodyLimit(BYTES, 'The settings of a board end at 4 KiB.')
   app.get('/', (c) => answer(c, repositoryOf(c, 'board:read'), {}))
   app.put('/', limit, async (c) => {
     const repository = repositoryOf(c, 'board:lead')

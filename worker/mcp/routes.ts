@@ -36,12 +36,7 @@ export const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') })
 
 export function mcpRoutes(deps: McpDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
-  const limit = bodyLimit({
-    maxSize: MCP_BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'A message of MCP ends at 64 KiB.')
-    },
-  })
+  const limit = bodyLimit(MCP_BYTES, 'A message of MCP ends at 64 KiB.')
   // No stream to open and no session to end: to a client any other status is an error.
   app.on(['GET', 'DELETE'], '/', () => {
     return new Response(null, { status: 405, headers: { Allow: 'POST' } })

@@ -71,12 +71,7 @@ const MAX_PAYING_SESSION_MS = DAY_MS
 /** Mounted under `/api`, before the authentication. */
 export function signInRoutes(deps: SessionDeps): Hono {
   const app = new Hono()
-  const limit = bodyLimit({
-    maxSize: BODY_BYTES,
-    onError: () => {
-      throw new Problem('payload_too_large', 'A sign-in request may have at most 16 KiB.')
-    },
-  })
+  const limit = bodyLimit(BODY_BYTES, 'A sign-in request may have at most 16 KiB.')
   app.post('/session', limit, async (c) => {
     try {
       return c.json(await signIn(c, deps), 201)

@@ -4,14 +4,18 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit as countedLimit } from 'hono/body-limit'
 import { Problem } from './problem.ts'
 
-export interface BodyLimit {
+interface BodyLimit {
   maxSize: number
   /** The answer to a longer body. May throw it. */
   onError(c: Context): Response
 }
 
-export function bodyLimit(limit: BodyLimit): MiddlewareHandler {
-  const refusal = bodyRefusal(limit)
+/** `why`: a sentence. Throws `payload_too_large`. */
+export function bodyLimit(maxSize: number, why: string): MiddlewareHandler {
+  const onError = () => {
+    throw new Problem('payload_too_large', why)
+  }
+  const refusal = bodyRefusal({ maxSize, onError })
   return async (c, next) => (await refusal(c)) ?? next()
 }
 

@@ -7,11 +7,7 @@ import { bodyLimit, readJson } from '../../../worker/shared/body-limit-hono.ts'
 import { Problem, problemResponse } from '../../../worker/shared/problem.ts'
 
 const app = new Hono()
-app.post(
-  '/',
-  bodyLimit({ maxSize: 10, onError: () => new Response(null, { status: 413 }) }),
-  async (c) => c.text(await c.req.text()),
-)
+app.post('/', bodyLimit(10, 'Ten bytes.'), async (c) => c.text(await c.req.text()))
 
 /** A stream has no length, unless `headers` declare one. */
 const post = (body: string, headers: Record<string, string> = {}) =>
@@ -87,7 +83,10 @@ describe('a body', () => {
       return [response.status, await response.text()]
     }
     expect(await send('ten chars.')).toEqual([200, 'ten chars.'])
-    expect(await send('eleven char')).toEqual([413, ''])
+    expect(await send('eleven char')).toEqual([
+      413,
+      '{"error":"Ten bytes.","code":"payload_too_large"}',
+    ])
     expect((await fetch(server.url, { method: 'POST' })).status).toBe(200)
     await server.close(0)
   })

@@ -253,10 +253,8 @@ export const settledSchema = z.object({
 /** Mounted before the limit of other requests, which is lower. */
 export function settlementRoutes(queries: PaymentQueries): Hono {
   const app = new Hono()
-  const tooLarge = () => {
-    throw new Problem('payload_too_large', 'Rows of a settlement may have at most 4 MiB.')
-  }
-  app.post('/', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (c) => {
+  const limit = bodyLimit(MAX_BODY_BYTES, 'Rows of a settlement may have at most 4 MiB.')
+  app.post('/', limit, async (c) => {
     const checked = checkFields(settlementSchema, await readJson(c))
     if (!checked.ok) throw new Problem('invalid_argument', checked.error)
     const { gateway, rows } = checked.value

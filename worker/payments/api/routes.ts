@@ -42,17 +42,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     await next()
   })
   app.route(RECONCILE, settlementRoutes(payments.queries))
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: () => {
-        throw new Problem(
-          'payload_too_large',
-          'A request of the payments API may have at most 64 KiB.',
-        )
-      },
-    }),
-  )
+  app.use(bodyLimit(MAX_BODY_BYTES, 'A request of the payments API may have at most 64 KiB.'))
   app.onError((error) => {
     throw asProblem(error)
   })
