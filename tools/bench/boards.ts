@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, type Row, rowOf } from './bench.ts'
 import { makeBoard } from './board.ts'
-import type { Child } from './child.ts'
+import { type Program, startNode } from './child.ts'
+import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
 import { cpuMsOf, memoryOf, ownMiBOf } from './proc.ts'
-import { startEdge, startWatch } from './serve-and-watch.ts'
+import { READY, SIGNALBOX, START_WAIT_MS } from './target.ts'
 
 type Way = 'one process' | 'a process for each'
 interface Plan {
@@ -78,16 +79,21 @@ async function measure(plan: Plan, way: Way, count: number, workDir: string) {
   const boards = Array.from({ length: count }, (_, n) => `package-${n}`)
   for (const name of boards) makeBoard(join(dir, name), plan.tasksEach)
   await using stack = new AsyncDisposableStack()
-  const { url, stop } = await startEdge(workDir)
+  const { url, stop } = await startOurNodeEdge(join(workDir, 'edge'))
   stack.defer(stop)
-  const start = async (): Promise<{ ms: number; sidecars: Child[] }> => {
+  const token = await tokenFor('board:write', { repos: ['*'], sub: 'bench' })
+  const startWatch = (folder: string, repo: string) => {
+    const to = ['--repo', repo, '--edge', url, '--cache', join(workDir, 'cache')]
+    const env = { SIGNALBOX_TOKEN: token }
+    const args = [SIGNALBOX, 'watch', folder, ...to]
+    return startNode(args, READY, { dir: workDir, waitMs: START_WAIT_MS, env })
+  }
+  const start = async (): Promise<{ ms: number; sidecars: Program[] }> => {
     const startedAt = performance.now()
     const sidecars =
       way === 'one process'
-        ? [await startWatch(dir, 'bench', url, workDir)]
-        : await Promise.all(
-            boards.map((board) => startWatch(join(dir, board), `bench/${board}`, url, workDir)),
-          )
+        ? [await startWatch(dir, 'bench')]
+        : await Promise.all(boards.map((board) => startWatch(join(dir, board), `bench/${board}`)))
     return { ms: performance.now() - startedAt, sidecars }
   }
   const startOnce = async () => {

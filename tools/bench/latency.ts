@@ -3,10 +3,10 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Seeded } from '../harness/seeded.ts'
 import { type Bench, type Row, rowOf } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { Messages, read } from './client.ts'
-import { randomFrom } from './statistics.ts'
 import { LABEL, SYSTEMS, type System, startTarget, type Target } from './target.ts'
 
 const WINDOW_MS = 100
@@ -63,7 +63,7 @@ async function measure(
   board: BenchBoard,
   plan: { saves: number; mostMs: number },
 ): Promise<{ values: number[]; faults: string[] }> {
-  const random = randomFrom(SEED)
+  const random = new Seeded(SEED)
   const messages = await Messages.open(target)
   const values: number[] = []
   let [saves, lost, stale] = [0, 0, 0]
@@ -71,7 +71,7 @@ async function measure(
   try {
     for (let save = 1; save <= plan.saves + WARM_UP_SAVES; save++) {
       if (performance.now() > endsAt) break
-      const n = Math.floor(random() * board.size)
+      const n = random.below(board.size)
       const rank = nextRank(board)
       const next = messages.next(LOST_MS, ({ type, id }) => {
         return type === 'tasks-changed' || id === idOf(n)
@@ -85,7 +85,7 @@ async function measure(
         else values.push(at - savedAt - WINDOW_MS)
       }
       if (at !== undefined && !(await shows(target, n, rank))) stale++
-      const pauseMs = PAUSE_MS + random() * PAUSE_JITTER_MS
+      const pauseMs = PAUSE_MS + random.next() * PAUSE_JITTER_MS
       // Not less than half: what a late message leaves behind must not run into the next save.
       await sleep(Math.max(pauseMs / 2, savedAt + pauseMs - performance.now()))
     }

@@ -6,7 +6,6 @@ import type { Browser, CDPSession, Page } from 'playwright-core'
 import { launchChromium } from '../../test/support/chromium.ts'
 import { type Bench, rowOf } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
-import { stopsToo } from './child.ts'
 import { startTarget, type Target } from './target.ts'
 
 interface Device {
@@ -53,7 +52,6 @@ export const runPhone: Bench = async (run, report) => {
   const board = makeBoard(join(run.workDir, 'board'), tasks)
   const target = await startTarget('signalbox-node', board.dir, join(run.workDir, 'data'))
   const browser = await launchChromium()
-  const forget = stopsToo(() => browser.close())
   try {
     for (const each of series) {
       const { load, edits, bytes } = await measure(browser, target, board, each)
@@ -66,7 +64,6 @@ export const runPhone: Bench = async (run, report) => {
       report(rowOf({ what: `the page, ${at}`, system, unit: 'bytes' }, [load.bytes]))
     }
   } finally {
-    forget()
     await browser.close()
     await target.stop()
   }

@@ -15,7 +15,7 @@ import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
 import { AUTH_SECRET, startEdge, tokenFor } from './payments/edge.ts'
 import { countsIn } from './rest/counts.ts'
-import { HOME } from './target.ts'
+import { HOME, READY, START_WAIT_MS } from './target.ts'
 
 /** An hour, since the board is compared once in one. */
 const FULL = { tasks: 100, settleMs: 60_000, forMs: 3_600_000 }
@@ -25,7 +25,6 @@ const CASES = [
   { pages: 10, waiting: 0 },
   { pages: 0, waiting: 1 },
 ] as const
-const READY_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const MOST = { boardAnHour: 5, constructionsAnHour: 2, pageADay: 3_000 }
@@ -77,12 +76,12 @@ async function measure(plan: RestPlan, { workDir }: BenchRun) {
   const tokenOf = (scope: string) => tokenFor(scope, { repos: [REPO], sub: 'bench' })
   for (let n = 0; n <= waiting; n++) {
     const to = ['--edge', relay.url, '--repo', REPO, '--cache', join(dir, `cache-${n}`)]
-    const sidecar = await startNode(
-      [join(home, 'cli/bin.js'), 'watch', board.dir, ...to],
-      /"boards\.ready"/,
-      READY_MS,
-      { cwd: home, env: { SIGNALBOX_TOKEN: await tokenOf('board:write') } },
-    )
+    const sidecar = await startNode([join(home, 'cli/bin.js'), 'watch', board.dir, ...to], READY, {
+      dir,
+      waitMs: START_WAIT_MS,
+      cwd: home,
+      env: { SIGNALBOX_TOKEN: await tokenOf('board:write') },
+    })
     stack.defer(() => sidecar.stop())
   }
   const token = await tokenOf('board:read')

@@ -9,7 +9,6 @@ import { parseArgs } from 'node:util'
 import { type Bench, isReached, type Result, type Row, resultOf } from './bench.ts'
 import { runBoards } from './boards.ts'
 import { runCharge } from './charge.ts'
-import { stopAll } from './child.ts'
 import { runFanout } from './fanout.ts'
 import { runLatency } from './latency.ts'
 import { runPhone } from './phone.ts'
@@ -42,20 +41,9 @@ const BENCHES: Readonly<Record<string, { title: string; measure: Bench }>> = {
   search: { title: 'Finding a payment', measure: runSearch },
 }
 
-let isInterrupted = false
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    isInterrupted = true
-    void stopAll().then(() => process.exit(130))
-  })
-}
-try {
-  process.exitCode = await main()
-} catch (error) {
-  // The measured systems have just been stopped, so this error is expected.
-  if (!isInterrupted) throw error
-  await stopAll()
-}
+// What was started ends with us.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+process.exitCode = await main()
 
 async function main(): Promise<number> {
   const parsed = parse(process.argv.slice(2))

@@ -3,10 +3,10 @@
 import { join } from 'node:path'
 import { encodeTime } from 'ulid'
 import { searchText } from '../../worker/payments/domain/search.ts'
+import { Seeded } from '../harness/seeded.ts'
 import { type Bench, rowOf } from './bench.ts'
 import { openStore } from './payments/database.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
-import { randomFrom } from './statistics.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }
 const QUICK: typeof FULL = { payments: 5_000, searches: 3 }
@@ -27,7 +27,7 @@ export const runSearch: Bench = async (run, report) => {
     for (const [kind, { of, finds }] of Object.entries(KINDS)) {
       const took: number[] = []
       for (let n = 0; n < searches; n++) {
-        const query = new URLSearchParams(of(rowAt(pick(payments))))
+        const query = new URLSearchParams(of(rowAt(random.below(payments))))
         const from = performance.now()
         const answer = await fetch(`${edge.url}/api/payments/transactions?${query}`, { headers })
         const { transactions } = (await answer.json()) as { transactions: object[] }
@@ -46,8 +46,7 @@ export const runSearch: Bench = async (run, report) => {
   }
 }
 
-const random = randomFrom(7)
-const pick = (below: number) => Math.floor(random() * below)
+const random = new Seeded(7)
 
 // biome-ignore format: several names a line.
 const NAMES = [
@@ -67,13 +66,14 @@ type Row = ReturnType<typeof rowAt>
 
 /** The same for the same number. */
 function rowAt(n: number) {
-  const own = randomFrom(n)
-  const one = <Value>(of: readonly Value[]) => of[Math.floor(own() * of.length)] as Value
+  const own = new Seeded(n)
+  const one = <Value>(of: readonly Value[]) => of[own.below(of.length)] as Value
   const chars = (count: number) => Array.from({ length: count }, () => one([...CHARS])).join('')
   const createdAt = T0 + n * EVERY_MS
   const customer = `${one(NAMES)} ${one(FAMILIES)}`
   const thing = one(THINGS)
-  const amount = own() < 0.9 ? one([5, 10, 15, 25, 35, 50, 75, 100]) * 1_000 : 1 + pickBy(own)
+  const amount =
+    own.next() < 0.9 ? one([5, 10, 15, 25, 35, 50, 75, 100]) * 1_000 : 1 + own.below(300_000)
   return {
     id: encodeTime(createdAt, 10) + chars(16),
     gatewayId: `cs_live_${chars(24).toLowerCase()}`,
@@ -81,9 +81,9 @@ function rowAt(n: number) {
     description: `Order ${100_000 + n}: ${thing}`,
     metadata: JSON.stringify({
       customer,
-      phone: `+9647${String(pickBy(own, 1e9)).padStart(9, '0')}`,
+      phone: `+9647${String(own.below(1e9)).padStart(9, '0')}`,
     }),
-    status: own() < 0.85 ? 'Paid' : one(SEVENTH),
+    status: own.next() < 0.85 ? 'Paid' : one(SEVENTH),
     customer,
     thing,
     amount,
@@ -93,8 +93,6 @@ function rowAt(n: number) {
 }
 
 const ALERT = JSON.stringify({ id: 'alert', kind: 'late_payment' })
-
-const pickBy = (own: () => number, below = 300_000) => Math.floor(own() * below)
 
 const phoneOf = ({ metadata }: Row) => (JSON.parse(metadata) as { phone: string }).phone
 

@@ -1,7 +1,7 @@
 // The systems that are measured, behind one face: start one on a board, and ask it.
 
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from './child.ts'
 import { childrenOf } from './proc.ts'
@@ -37,7 +37,10 @@ export interface Target {
 
 /** This version's. */
 export const HOME = resolve(import.meta.dirname, '../..')
-const START_WAIT_MS = 150_000
+export const SIGNALBOX = join(HOME, 'cli/bin.js')
+export const START_WAIT_MS = 150_000
+/** What `signalbox watch` says when the edge has all boards. */
+export const READY = /"boards\.ready"/
 const READY_POLL_MS = 50
 
 /**
@@ -56,7 +59,7 @@ export function startTarget(
       return startSignalbox(system, boardDir, dataDir, home)
     case 'chokidar':
     case 'chokidar-tuned':
-      return startBaseline(system, boardDir)
+      return startBaseline(system, boardDir, dataDir)
   }
 }
 
@@ -70,8 +73,12 @@ async function startSignalbox(
   const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
   const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
   const signalbox = join(home, 'cli/bin.js')
+  // Beside the data, which is kept from one start to the next.
+  const dir = dirname(dataDir)
   const startedAt = performance.now()
-  const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS, {
+  const child = await startNode([signalbox, ...args], /^signalbox ready /, {
+    dir,
+    waitMs: START_WAIT_MS,
     cwd: home,
   })
   const printedMs = Math.round(performance.now() - startedAt)
@@ -120,10 +127,11 @@ async function sidecarReadyMs(logFile: string): Promise<number> {
   throw new Error(`${logFile} does not say when the sidecar was ready.`)
 }
 
-async function startBaseline(system: System, boardDir: string): Promise<Target> {
+async function startBaseline(system: System, boardDir: string, dataDir: string): Promise<Target> {
   const file = join(import.meta.dirname, 'baseline.ts')
   const options = system === 'chokidar-tuned' ? ['--ignore-temporary'] : []
-  const child = await startNode([file, boardDir, ...options], /^baseline ready /, START_WAIT_MS)
+  const place = { dir: dirname(dataDir), waitMs: START_WAIT_MS }
+  const child = await startNode([file, boardDir, ...options], /^baseline ready /, place)
   const [, url = '', ms] = /(http:\S+) in (\d+) ms/.exec(child.line) ?? []
   return {
     system,

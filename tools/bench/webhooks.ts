@@ -4,13 +4,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { Seeded } from '../harness/seeded.ts'
 import { type Aim, type Bench, type Row, rowOf } from './bench.ts'
 import { seed, signCallbacks } from './payments/callbacks.ts'
 import { type Handler, type HandlerName, startHandler } from './payments/handlers.ts'
 import { closedLoad, type Load, openLoad, type Supply } from './payments/load.ts'
 import { faultsIn, storedIn } from './payments/stored.ts'
 import { cpuMsOf } from './proc.ts'
-import { percentile, randomFrom } from './statistics.ts'
+import { percentile } from './statistics.ts'
 
 /** Times the naive handler at its best, and shares of others. */
 const LEAST = {
@@ -196,9 +197,9 @@ async function supplyOf({ database }: Handler, count: number): Promise<Supply> {
   if (!database) return () => requests[next++ % count]
   await seed(database, 0, count)
   // Payers do not come in the order of their transactions, and the next row in a page is cheap.
-  const random = randomFrom(SEED)
+  const random = new Seeded(SEED)
   for (let last = requests.length - 1; last > 0; last--) {
-    const other = Math.floor(random() * (last + 1))
+    const other = random.below(last + 1)
     const [a, b] = [requests[last], requests[other]]
     if (a && b) [requests[last], requests[other]] = [b, a]
   }

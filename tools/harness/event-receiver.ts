@@ -1,11 +1,7 @@
-// An endpoint of a host application for Standard Webhooks, on a real port. The package
-// `standardwebhooks` verifies the requests, not our own code.
+// An endpoint of a host application for the events of payments.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { Webhook } from 'standardwebhooks'
 import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
+import { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts'
 
 /** The fields that any event has. */
 export type EventData = Partial<AllOf<PaymentEvents[keyof PaymentEvents]>>
@@ -16,46 +12,28 @@ type AllOf<One> = (One extends unknown ? (one: One) => void : never) extends (
   ? All
   : never
 
-export interface ReceivedEvent {
-  /** `webhook-id`: the same for every attempt. */
-  id: string
+interface Event {
   type: string
   timestamp: string
   data: EventData
+}
+
+export interface ReceivedEvent extends Event, Omit<ReceivedWebhook<Event>, 'body'> {
   /** The status of our response. */
   status: number
-  /** Why the signature is invalid; undefined: it is valid. */
-  forged?: string
 }
 
 type Refusal = (event: ReceivedEvent) => number | undefined | Promise<number>
 
-export class EventReceiver {
+export class EventReceiver extends WebhookReceiver<Event> {
   readonly events: ReceivedEvent[] = []
-  url = ''
   #refusal: Refusal = () => undefined
-  readonly #webhook: Webhook
-  readonly #server: Server
 
-  constructor(secret: string) {
-    this.#webhook = new Webhook(secret)
-    // A sender must not use a connection at the moment in which it is closed for being idle.
-    const options = { keepAliveTimeout: 0 }
-    this.#server = createServer(options, (request, response) => {
-      const receive = async (body: string) => {
-        const event = this.#read(body, request.headers as Record<string, string>)
-        event.status = (await this.#refusal(event)) ?? 204
-        this.events.push(event)
-        response.writeHead(event.status).end()
-      }
-      // An edge that is killed may have sent half of it.
-      void text(request).then(receive, () => response.destroy())
-    })
-  }
-
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
+  protected async receive({ body, ...received }: ReceivedWebhook<Event>): Promise<number> {
+    const event = { ...body, ...received, status: 0 }
+    event.status = (await this.#refusal(event)) ?? 204
+    this.events.push(event)
+    return event.status
   }
 
   /** The status for an event that is refused. Undefined: it is accepted, now or a little later. */
@@ -87,21 +65,5 @@ export class EventReceiver {
   typesOf(transactionId: string): string[] {
     const taken = this.of(transactionId).filter(({ status }) => status < 300)
     return taken.map(({ type }) => type)
-  }
-
-  close(): void {
-    this.#server.close()
-    this.#server.closeAllConnections()
-  }
-
-  #read(body: string, headers: Record<string, string>): ReceivedEvent {
-    const { type, timestamp, data } = JSON.parse(body)
-    const event = { id: headers['webhook-id'] ?? '', type, timestamp, data, status: 0 }
-    try {
-      this.#webhook.verify(body, headers)
-      return event
-    } catch (error) {
-      return { ...event, forged: String(error) }
-    }
   }
 }

@@ -14,7 +14,7 @@ import type { ListedBoard } from '../../../libraries/api/types.ts'
 import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
 import { callTransport, EdgeHttp } from '../../../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../../../sidecar/watch/watch-chokidar.ts'
-import { randomFrom } from '../../../tools/bench/statistics.ts'
+import { Seeded } from '../../../tools/harness/seeded.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { token } from '../../support/edge.ts'
@@ -425,8 +425,8 @@ test('a board that cannot be read hurts no other one', async () => {
 })
 
 test('boards that come and go at random are in the end as their files', async () => {
-  const random = randomFrom(7)
-  const pick = (count: number) => Math.floor(random() * count)
+  const random = new Seeded(7)
+  const pick = (count: number) => random.below(count)
   const dir = makeFolder(CAIRN)
   const { ids, ready, names, logged } = await publish(dir)
   await ready

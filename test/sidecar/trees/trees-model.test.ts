@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { randomFrom } from '../../../tools/bench/statistics.ts'
+import { Seeded } from '../../../tools/harness/seeded.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { inTools, noTools } from '../../support/judges.ts'
 import { PATIENT } from '../../support/patience.ts'
@@ -149,7 +149,8 @@ interface Random {
 
 /** Takes random steps; at each rest every row is what the model says. */
 async function walk({ seed, steps: count, make = initialize, save }: History): Promise<void> {
-  const next = randomFrom(seed)
+  const random = new Seeded(seed)
+  const next = () => random.next()
   const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   const files = [1, 2, 3, 4].map((id) => [`${FOLDER}/${nameOf(id)}`, textOf(id, 'To Do')])
   const board = { ...Object.fromEntries(files), 'backlog/config.yml': CONFIG }

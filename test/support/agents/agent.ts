@@ -4,7 +4,7 @@
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 
 const MAX_PAUSE_MS = 250
 const CALM_EDITS = 3

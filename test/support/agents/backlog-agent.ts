@@ -2,7 +2,7 @@
 
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { Agent, put, WORDS } from './agent.ts'
 
 export const BACKLOG_CONFIG =

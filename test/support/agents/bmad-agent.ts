@@ -2,7 +2,7 @@
 
 import { readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { Agent, put, WORDS } from './agent.ts'
 
 const MOST_STORIES = 60

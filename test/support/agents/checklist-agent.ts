@@ -2,7 +2,7 @@
 
 import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { Agent, WORDS } from './agent.ts'
 
 /** The page shows fifty cards of a column at first, and a person's boards are not huge. */

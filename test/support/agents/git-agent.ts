@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { Agent } from './agent.ts'
 
 const run = promisify(execFile)

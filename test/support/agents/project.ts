@@ -1,7 +1,7 @@
 // A folder with the boards of four tools, and the five agents that edit it.
 
 import { join } from 'node:path'
-import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { type Agent, put } from './agent.ts'
 import { BACKLOG_CONFIG, BacklogAgent, backlogTask, KEPT_TASKS } from './backlog-agent.ts'
 import { BmadAgent } from './bmad-agent.ts'

@@ -93,14 +93,6 @@ async function startNchan(dir: string): Promise<FanoutTarget> {
   const port = await freePort()
   const file = join(dir, 'nginx.conf')
   writeFileSync(file, nginxConf(dir, port))
-  const ready = async () => {
-    for (let tries = 0; tries < 200; tries++) {
-      const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
-      if (answer) return
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error('nginx did not start')
-  }
   const program = await startProgram(
     {
       name: 'nginx',
@@ -110,7 +102,7 @@ async function startNchan(dir: string): Promise<FanoutTarget> {
       logFile: join(dir, 'nginx.log'),
       graceMs: 2_000,
     },
-    ready,
+    `http://127.0.0.1:${port}/`,
   )
   const worker = childrenOf(program.pid).find(({ command }) => command.includes('worker process'))
   return {

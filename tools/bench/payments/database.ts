@@ -11,8 +11,7 @@ import {
   type Value,
 } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { startLibsql } from '../../harness/database.ts'
-
-import { type Program, stopsToo } from '../child.ts'
+import type { Program } from '../child.ts'
 
 const SECRET = 'the-secret-of-the-benchmark-that-opens-its-databases'
 /** Every database of the benchmarks has it. */
@@ -34,14 +33,9 @@ export interface BenchDatabase extends BenchStore, Program {
 export async function startDatabase(dir: string): Promise<BenchDatabase> {
   mkdirSync(dir, { recursive: true })
   const { process, port, url, database, close } = await startLibsql({ dir, secret: SECRET })
-  const forget = stopsToo(close)
   const { pid } = process
   if (pid === undefined) throw new Error('sqld has no pid.')
-  const stop = async () => {
-    await close()
-    forget()
-  }
-  return { pid, port, url, stop, ...storeOver(database) }
+  return { pid, port, url, stop: close, ...storeOver(database) }
 }
 
 /** The file of an edge that runs: only one of them may write at a time. */

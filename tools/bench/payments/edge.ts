@@ -6,18 +6,16 @@ import { join, relative, resolve } from 'node:path'
 import { SignJWT } from 'jose'
 import { databaseIn } from '../../../system/data-folder.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
-import { untilAnswers } from '../../../system/until.ts'
 import { fileOf } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { prepareNode } from '../../harness/edge.ts'
 import { freePort } from '../../harness/free-port.ts'
 import type { PrepareEdge } from '../../start/edge-plan.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
-import { type Program, startProgram, stopsToo } from '../child.ts'
+import { type Program, startProgram } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS } from './database.ts'
 
 const HOME = resolve(import.meta.dirname, '../../..')
-const START_WAIT_MS = 30_000
 export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
 
 /** Lasts for the longest bench. Absent: no board, and no subject. */
@@ -97,7 +95,7 @@ export async function startEdge(
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const url = loopbackUrl(port)
-  const preparing = prepare({
+  const spec = await prepare({
     port,
     dir,
     home,
@@ -105,11 +103,5 @@ export async function startEdge(
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),
   })
-  // A bundler that still runs would create its output folder again.
-  const forget = stopsToo(async () => void (await Promise.allSettled([preparing])))
-  const spec = await preparing.finally(forget)
-  const signal = AbortSignal.timeout(START_WAIT_MS)
-  const patience = { what: 'the edge', waitMs: START_WAIT_MS, signal }
-  const program = await startProgram(spec, () => untilAnswers(url, patience))
-  return { ...program, port, url }
+  return { ...(await startProgram(spec, url)), port, url }
 }

@@ -83,6 +83,6 @@ async function startOn(
     return startOurEdge(join(dir, 'edge'), { databaseUrl, home })
   }
   const args = [join(import.meta.dirname, 'naive.ts'), databaseUrl, ACCESS.token, API_KEY]
-  const child = await startNode(args, /^naive ready /, START_WAIT_MS)
+  const child = await startNode(args, /^naive ready /, { dir, waitMs: START_WAIT_MS })
   return { ...child, port: Number(child.line.split(' ').at(-1)) }
 }

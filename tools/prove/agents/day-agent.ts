@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Seeded } from '../recorder/seeded.ts'
+import type { Seeded } from '../../harness/seeded.ts'
 import type { DayBoard } from './day-boards.ts'
 import type { GitOfDay } from './day-git.ts'
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machineVariables } from '../../../system/environment.ts'
-import { Seeded } from '../recorder/seeded.ts'
+import { Seeded } from '../../harness/seeded.ts'
 import { workDay } from './day.ts'
 import { DAY_BOARDS } from './day-boards.ts'
 

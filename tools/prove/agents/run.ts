@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { machineVariables } from '../../../system/environment.ts'
-import { Seeded } from '../recorder/seeded.ts'
+import { Seeded } from '../../harness/seeded.ts'
 import { workOff } from './agents.ts'
 import { toolsWith } from './tools.ts'
 

@@ -4,8 +4,8 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Seeded } from '../../harness/seeded.ts'
 import type { Recorder } from './recorder.ts'
-import type { Seeded } from './seeded.ts'
 
 const TASKS = 30
 const SESSIONS = 3

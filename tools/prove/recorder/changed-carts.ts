@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
+import type { Seeded } from '../../harness/seeded.ts'
 import type { SimulatorControl } from '../../harness/simulator-control.ts'
-import type { Seeded } from './seeded.ts'
 import type { ShopRequests } from './shop-requests.ts'
 
 /** Shares of orders at a gateway that can cancel. */

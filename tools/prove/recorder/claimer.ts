@@ -1,11 +1,24 @@
 // Claims at the edge, through the proxy of the sidecar, and what is recorded of them.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { randomBytes } from 'node:crypto'
+import type { Seeded } from '../../harness/seeded.ts'
+import type { BoardLoad } from './board-load.ts'
+import type { Ending } from './ending.ts'
 import type { Recorder } from './recorder.ts'
 import type { System } from './system.ts'
 
 const ANSWERED_MS = 8_000
 const AGAIN_MS = 150
+
+/** What the loads of agents get. */
+export interface AgentsPlan {
+  system: System
+  board: BoardLoad
+  claimer: Claimer
+  recorder: Recorder
+  random: Seeded
+  ending: Ending
+}
 
 interface Answer {
   status: number
@@ -13,7 +26,6 @@ interface Answer {
 }
 
 interface Asked {
-  claim: string
   actor: string
   ttlMs: number
   task?: string
@@ -21,48 +33,56 @@ interface Asked {
   tree?: string
 }
 
+export interface Held {
+  claim: string
+  generation: number
+}
+
 export class Claimer {
   readonly #system: System
   readonly #recorder: Recorder
+  readonly #ending: Ending
   /** The highest that was answered. */
   #known = 0
-  isOver = false
 
-  constructor(system: System, recorder: Recorder) {
+  constructor(system: System, recorder: Recorder, ending: Ending) {
     this.#system = system
     this.#recorder = recorder
+    this.#ending = ending
   }
 
-  /** The generation. Undefined: it was refused. */
-  async claim(asked: Asked): Promise<number | undefined> {
+  /** Undefined: it was refused. */
+  async claim(asked: Asked): Promise<Held | undefined> {
     const known = this.#known
-    const { status, body } = await this.#ask('', asked)
+    const claim = randomBytes(16).toString('base64url')
+    const { status, body } = await this.#ask('', { claim, ...asked })
     const { task, generation, expiresAt = '' } = body
     if (status > 201 || generation === undefined) return undefined
     this.#known = Math.max(this.#known, generation)
     const until = Date.parse(expiresAt)
     const given = { claimer: asked.actor, task: task?.id, generation, known, expiresAt: until }
     this.#recorder.write({ kind: 'claim', ...given, beganAt: until - asked.ttlMs })
-    return generation
+    return { claim, generation }
   }
 
-  /** Whether it is held. */
-  async renew(claim: string, generation: number): Promise<boolean> {
+  /** True: it is held. */
+  async renew({ claim, generation }: Held): Promise<true | undefined> {
     const { status, body } = await this.#ask('/renew', { claim })
     const isHeld = status === 200 && body.end === undefined && body.expiresAt !== undefined
     const until = isHeld ? { expiresAt: Date.parse(body.expiresAt ?? '') } : {}
     this.#recorder.write({ kind: 'renewal', generation, status, ...until })
-    return isHeld
+    return isHeld || undefined
   }
 
-  async release(asked: { claim: string; outcome: 'done' | 'abandoned' }): Promise<void> {
-    await this.#ask('/release', asked)
+  async release({ claim, generation }: Held, outcome: 'done' | 'abandoned'): Promise<void> {
+    this.#recorder.write({ kind: 'release', generation })
+    await this.#ask('/release', { claim, outcome })
   }
 
   /** Until there is an answer: a lost one is asked for again, by the same claim. */
   async #ask(route: string, body: object): Promise<Answer> {
     const { proxies, repo, tokens } = this.#system
-    for (;;) {
+    do {
       try {
         const url = `${proxies.sidecar.url}/api/claims${route}?path=${encodeURIComponent(repo)}`
         const response = await fetch(url, {
@@ -76,8 +96,7 @@ export class Claimer {
       } catch {
         // The edge is away, or its answer was cut.
       }
-      if (this.isOver) return { status: 503, body: {} }
-      await sleep(AGAIN_MS)
-    }
+    } while (await this.#ending.pause(AGAIN_MS))
+    return { status: 503, body: {} }
   }
 }

@@ -1,13 +1,13 @@
 // Records what the gateways and the shop see: the answers to webhooks, the lines that the shop's
 // listeners write into the edge's log, and the events that reach its endpoint.
 
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
+import type { Seeded } from '../../harness/seeded.ts'
+import { followLines } from '../../start/follow-events.ts'
 import type { Answered } from './proxy.ts'
 import type { Recorder } from './recorder.ts'
-import type { Seeded } from './seeded.ts'
 import { contentOf, gatewayIn, type SentWebhook } from './sign-again.ts'
 import type { System } from './system.ts'
 
@@ -51,21 +51,19 @@ export function observe(
     if (status === 204) onEvent(event)
     return status
   })
-  let isOver = false
+  const over = new AbortController()
+  const listen = (logFile: string) => {
+    // The second edge has not been started yet.
+    appendFileSync(logFile, '')
+    const of = { end: over.signal, everyMs: POLL_MS }
+    return followLines(logFile, (line) => recordListener(line, recorder), of)
+  }
   const { edge, secondEdge } = system.processes
-  const following = Promise.all(
-    [edge, secondEdge].map(({ logFile }) =>
-      follow(
-        logFile,
-        () => isOver,
-        (line) => recordListener(line, recorder),
-      ),
-    ),
-  )
+  const following = Promise.all([listen(edge.logFile), listen(secondEdge.logFile)])
   return {
     sent,
     async end() {
-      isOver = true
+      over.abort()
       await following
     },
   }
@@ -131,29 +129,4 @@ function recordListener(line: string, recorder: Recorder): void {
   if (!line.startsWith('{"listener"')) return
   const { listener: type, ...payload } = JSON.parse(line) as { listener: string }
   recorder.write({ kind: 'listener', type, status: 200, ...payload })
-}
-
-/** Reads whole lines as they come, the last time after it is over. */
-async function follow(
-  file: string,
-  isOver: () => boolean,
-  onLine: (line: string) => void,
-): Promise<void> {
-  let read = 0
-  let rest = ''
-  for (let last = false; ; ) {
-    const { size } = await stat(file).catch(() => ({ size: 0 }))
-    if (size > read) {
-      for await (const chunk of createReadStream(file, { start: read, end: size - 1 })) {
-        rest += (chunk as Buffer).toString()
-      }
-      read = size
-      const lines = rest.split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) onLine(line)
-    }
-    if (last) return
-    last = isOver()
-    if (!last) await sleep(POLL_MS)
-  }
 }

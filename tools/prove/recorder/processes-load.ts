@@ -9,9 +9,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { machineVariables } from '../../../system/environment.ts'
 import { Process } from '../../harness/process.ts'
-import type { Recorder } from './recorder.ts'
-import type { Seeded } from './seeded.ts'
-import type { System } from './system.ts'
+import type { AgentsPlan } from './claimer.ts'
 
 const HOMES = 2
 const WORKERS_OF_EACH = 4
@@ -37,20 +35,15 @@ interface Answer {
 }
 
 export class ProcessesLoad {
-  readonly #system: System
-  readonly #recorder: Recorder
-  readonly #random: Seeded
+  readonly #plan: AgentsPlan
   readonly #running = new Set<ChildProcess>()
   readonly #killed: number[] = []
-  readonly #over = new AbortController()
   #homes: Home[] = []
   #dir = ''
   #known = 0
 
-  constructor(system: System, recorder: Recorder, random: Seeded) {
-    this.#system = system
-    this.#recorder = recorder
-    this.#random = random
+  constructor(plan: AgentsPlan) {
+    this.#plan = plan
   }
 
   async run(): Promise<void> {
@@ -63,10 +56,6 @@ export class ProcessesLoad {
     await Promise.all([...working, this.#killSignalboxes()])
   }
 
-  end(): void {
-    this.#over.abort()
-  }
-
   /** What the dead held is given back. It is recorded. */
   async rest(): Promise<void> {
     const until = performance.now() + GIVEN_BACK_MS
@@ -77,13 +66,12 @@ export class ProcessesLoad {
         session = await this.#sessionOf(generation)
       }
       const { health, cancelReason: why } = session
-      this.#recorder.write({ kind: 'left', generation, health, why })
+      this.#plan.recorder.write({ kind: 'left', generation, health, why })
     }
   }
 
   /** Leaves no process and no file. */
   async close(): Promise<void> {
-    this.end()
     for (const child of this.#running) child.kill('SIGKILL')
     for (const { signalbox } of this.#homes) await signalbox.stop()
     if (this.#dir) await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 })
@@ -92,7 +80,7 @@ export class ProcessesLoad {
   async #open(name: string): Promise<Home> {
     const home = join(this.#dir, name)
     await mkdir(join(home, 'project'), { recursive: true })
-    const { tokens, proxies } = this.#system
+    const { tokens, proxies } = this.#plan.system
     const env = {
       ...machineVariables(process.env),
       HOME: home,
@@ -114,15 +102,17 @@ export class ProcessesLoad {
   }
 
   async #killSignalboxes(): Promise<void> {
-    while (await this.#pause(this.#random.below(2 * KILLED_EVERY_MS))) {
-      const { signalbox } = this.#homes[this.#random.below(HOMES)] ?? {}
+    const { random, ending } = this.#plan
+    while (await ending.pause(random.below(2 * KILLED_EVERY_MS))) {
+      const { signalbox } = this.#homes[random.below(HOMES)] ?? {}
       await signalbox?.kill()
       await signalbox?.start()
     }
   }
 
   async #work(home: Home, claimer: string): Promise<void> {
-    while (await this.#pause(this.#random.below(PAUSE_MS))) {
+    const { random, ending } = this.#plan
+    while (await ending.pause(random.below(PAUSE_MS))) {
       // It ends with us, as its input does.
       const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
       this.#running.add(child)
@@ -133,6 +123,7 @@ export class ProcessesLoad {
   }
 
   async #hold(home: Home, claimer: string, child: ChildProcess): Promise<void> {
+    const { recorder, random, ending } = this.#plan
     const who = ['--pid', String(child.pid)]
     const known = this.#known
     const claimed = await this.#ask(home, 'claim', ...who, '--ttl', `${TTL_MS / 1_000}s`)
@@ -141,22 +132,22 @@ export class ProcessesLoad {
     this.#known = Math.max(this.#known, generation)
     const until = Date.parse(expiresAt)
     const times = { beganAt: until - TTL_MS, expiresAt: until }
-    this.#recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
-    await this.#pause(this.#random.below(HOLDS_MS))
-    const how = this.#random.weighted([
+    recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
+    await ending.pause(random.below(HOLDS_MS))
+    const how = random.weighted([
       [3, 'killed'],
       [3, 'released'],
       [2, 'silent'],
       [2, 'stopped'],
     ])
-    if (how === 'silent') await this.#pause(2 * TTL_MS)
+    if (how === 'silent') await ending.pause(2 * TTL_MS)
     if (how === 'stopped') {
       child.kill('SIGSTOP')
-      await this.#pause(this.#random.below(STOPPED_MS))
+      await ending.pause(random.below(STOPPED_MS))
       child.kill('SIGCONT')
     }
     if (how === 'silent' || how === 'stopped') await this.#check(home, generation, who)
-    this.#recorder.write({ kind: 'release', generation })
+    recorder.write({ kind: 'release', generation })
     if (how === 'released') await this.#ask(home, 'release', ...who, '--abandoned')
     else this.#killed.push(generation)
   }
@@ -169,13 +160,13 @@ export class ProcessesLoad {
     const status = stderr.includes('holds no claim') ? 404 : statuses[code]
     // Without one the edge was away for too long.
     if (status !== undefined) {
-      this.#recorder.write({ kind: 'renewal', generation, status, ...until })
+      this.#plan.recorder.write({ kind: 'renewal', generation, status, ...until })
     }
   }
 
   /** Until the edge has answered: one whose answer was lost is asked again, by the same claim. */
   async #ask(home: Home, name: string, ...options: string[]): Promise<Answer> {
-    const { proxies, repo } = this.#system
+    const { proxies, repo } = this.#plan.system
     const where = ['--url', proxies.sidecar.url, '--board', repo]
     for (;;) {
       const answer = await new Promise<Answer>((resolve) => {
@@ -189,22 +180,13 @@ export class ProcessesLoad {
         })
       })
       if (answer.code !== 1 || answer.stderr.includes('holds no claim')) return answer
-      if (!(await this.#pause(POLL_MS))) return answer
+      if (!(await this.#plan.ending.pause(POLL_MS))) return answer
     }
   }
 
   async #sessionOf(generation: number): Promise<{ health: string; cancelReason?: string }> {
-    const { edgeUrl, repo, tokens } = this.#system
-    const url = `${edgeUrl}/api/sessions/claim-${generation}?path=${encodeURIComponent(repo)}`
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.board}` } })
+    const answer = await this.#plan.system.askBoard(`/sessions/claim-${generation}`)
     if (answer.status === 404) return { health: 'forgotten' }
     return answer.ok ? ((await answer.json()) as { health: string }) : { health: 'active' }
-  }
-
-  /** False: it is over. */
-  async #pause(ms: number): Promise<boolean> {
-    const { signal } = this.#over
-    await sleep(ms, undefined, { signal }).catch(() => undefined)
-    return !signal.aborted
   }
 }

@@ -2,19 +2,20 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../harness/edge.ts'
+import { Seeded } from '../../harness/seeded.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
 import { Claimer } from './claimer.ts'
-import { ClaimsLoad } from './claims-load.ts'
+import { claimTasks } from './claims-load.ts'
+import { Ending } from './ending.ts'
 import { FAULTS, type Scene } from './faults.ts'
-import { KeepersLoad } from './keepers-load.ts'
+import { keepTasks } from './keepers-load.ts'
 import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
 import { PaymentsLoad } from './payments-load.ts'
 import { ProcessesLoad } from './processes-load.ts'
 import { Recorder } from './recorder.ts'
 import { boardRests, comeToRest, writeDown } from './rest.ts'
-import { Seeded } from './seeded.ts'
 import { startSystem } from './system.ts'
 import { TreesLoad } from './trees-load.ts'
 
@@ -58,15 +59,14 @@ export async function prove(plan: Plan): Promise<Recorder> {
   recorder.write({ kind: 'run', seed, host, seconds, faults: names, clients: clientNames })
   const random = new Seeded(seed)
   const system = await startSystem(host)
-  const processes = new ProcessesLoad(system, recorder, random.fork())
+  const ending = new Ending()
+  const board = new BoardLoad(system.store, recorder, random.fork())
+  const claimer = new Claimer(system, recorder, ending)
+  const agents = () => ({ system, board, claimer, recorder, random: random.fork(), ending })
+  const processes = new ProcessesLoad(agents())
   try {
-    const board = new BoardLoad(system.store, recorder, random.fork())
-    const claimer = new Claimer(system, recorder)
-    const claims = new ClaimsLoad(claimer, recorder, random.fork())
     const payments = new PaymentsLoad(system, recorder, random.fork())
     const onEvent = payments.onEvent.bind(payments)
-    const keepers = new KeepersLoad(board, claimer, recorder, random.fork())
-    const trees = new TreesLoad(system, board, claimer, recorder, random.fork())
     system.people.record(recorder, random.fork())
     const seen = observe(system, recorder, { random: random.fork(), onEvent })
     const clients = Object.entries(CLIENTS).map(
@@ -77,9 +77,9 @@ export async function prove(plan: Plan): Promise<Recorder> {
     const loading = Promise.all([
       board.run(),
       payments.run(),
-      claims.run(),
-      keepers.run(),
-      trees.run(),
+      claimTasks(agents()),
+      keepTasks(agents()),
+      new TreesLoad(agents()).run(),
       processes.run(),
     ])
     // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
@@ -91,10 +91,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     log('healed; waiting for rest')
     leaving.abort()
     board.end()
-    keepers.end()
-    trees.end()
-    claimer.isOver = true
-    processes.end()
+    ending.end()
     payments.end()
     await Promise.all([loading, coming])
     system.people.takeAll()
@@ -109,6 +106,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     recorder.write({ kind: 'rest' })
     await Promise.all(clients.map((client) => client.close()))
   } finally {
+    ending.end()
     recorder.close()
     await processes.close()
     await system.close()

@@ -214,14 +214,11 @@ async function all(system: System, path: string, name: string, filter = ''): Pro
 }
 
 /** The history of the board, the oldest row first. */
-async function activity({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
+async function activity(system: System): Promise<Json[]> {
   const rows: Json[] = []
-  const headers = { authorization: `Bearer ${tokens.board}` }
   for (let before = ''; ; ) {
-    const url = `${edgeUrl}/api/activity?path=${encodeURIComponent(repo)}&limit=1000${before}`
-    const answer = await fetch(url, { headers })
-    if (!answer.ok) throw new Error(`activity: ${answer.status} ${await answer.text()}`)
-    const page = (await answer.json()) as { activity: Json[]; next?: number }
+    const answer = await system.askBoard(`/activity?limit=1000${before}`)
+    const page = await read<{ activity: Json[]; next?: number }>(answer)
     rows.push(...page.activity)
     if (page.next === undefined) return rows.toReversed()
     before = `&before=${page.next}`
@@ -229,13 +226,10 @@ async function activity({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
 }
 
 /** The deliveries, once none is pending, or it takes too long. */
-async function noticesRest({ edgeUrl, repo, tokens }: System): Promise<Json[]> {
+async function noticesRest(system: System): Promise<Json[]> {
   const until = performance.now() + MAX_REST_MS
   for (;;) {
-    const url = `${edgeUrl}/api/notices?path=${encodeURIComponent(repo)}`
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.board}` } })
-    if (!answer.ok) throw new Error(`notices: ${answer.status} ${await answer.text()}`)
-    const { deliveries } = (await answer.json()) as { deliveries: Json[] }
+    const { deliveries } = await read<{ deliveries: Json[] }>(await system.askBoard('/notices'))
     const isOver = deliveries.every(({ state }) => state !== 'pending')
     if (isOver || performance.now() > until) return deliveries
     await sleep(POLL_MS)
@@ -247,7 +241,10 @@ const movements = async (system: System): Promise<Json[]> =>
 
 async function ask<Answer>(system: System, path: string, method = 'GET'): Promise<Answer> {
   const headers = { authorization: `Bearer ${system.tokens.payments}` }
-  const answer = await fetch(`${system.edgeUrl}/api/payments${path}`, { method, headers })
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return await read(await fetch(`${system.edgeUrl}/api/payments${path}`, { method, headers }))
+}
+
+async function read<Answer>(answer: Response): Promise<Answer> {
+  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${await answer.text()}`)
   return (await answer.json()) as Answer
 }

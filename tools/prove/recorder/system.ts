@@ -70,6 +70,8 @@ export interface System {
   now(): number
   edgeUrl: string
   secondEdgeUrl: string
+  /** Reads of the board's API. */
+  askBoard(route: string, signal?: AbortSignal): Promise<Response>
   /** Folder of the board's files. */
   store: string
   /** In the main tree of the repository. */
@@ -214,6 +216,12 @@ export async function startSystem(host: Host): Promise<System> {
       Object.assign(tokens, await mintTokens(secret, [REPO], Date.now() + ms))
     },
     edgeUrl: loopbackUrl(edgePort),
+    async askBoard(route, signal) {
+      const url = new URL(`${loopbackUrl(edgePort)}/api${route}`)
+      url.searchParams.set('path', REPO)
+      const headers = { authorization: `Bearer ${tokens.board}` }
+      return await fetch(url, { headers, ...(signal && { signal }) })
+    },
     secondEdgeUrl: loopbackUrl(secondEdgePort),
     store: join(store, '.cairn'),
     git: (...args) => git(store, env, ...args),

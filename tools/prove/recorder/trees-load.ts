@@ -1,15 +1,10 @@
 // Agents in linked worktrees that are moved, copied, or lose their git folder while a task is begun
 // or finished there. It records the worktrees in the task's row, and each claim that a rival gets.
 
-import { randomBytes } from 'node:crypto'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type BoardLoad, type KeptTask, replace, taskText } from './board-load.ts'
-import type { Claimer } from './claimer.ts'
-import type { Recorder } from './recorder.ts'
-import type { Seeded } from './seeded.ts'
-import type { System } from './system.ts'
+import { type KeptTask, replace, taskText } from './board-load.ts'
+import type { AgentsPlan, Held } from './claimer.ts'
 
 const TREES = 4
 const TTL_MS = 120_000
@@ -19,13 +14,7 @@ const ASKS_EVERY_MS = 1_000
 const PUBLISHED_MS = 120_000
 /** For so long a task is not given after it was released as done. */
 const RESTS_MS = 60_000
-const POLL_MS = 250
 const READ_MS = 10_000
-
-interface Held {
-  claim: string
-  generation: number
-}
 
 interface Worktree {
   name: string
@@ -37,27 +26,12 @@ interface Worktree {
 }
 
 export class TreesLoad {
-  readonly #system: System
-  readonly #board: BoardLoad
-  readonly #claimer: Claimer
-  readonly #recorder: Recorder
-  readonly #random: Seeded
+  readonly #plan: AgentsPlan
   readonly #places: Record<'beside' | 'elsewhere', string>
-  readonly #over = new AbortController()
 
-  constructor(
-    system: System,
-    board: BoardLoad,
-    claimer: Claimer,
-    recorder: Recorder,
-    random: Seeded,
-  ) {
-    this.#system = system
-    this.#board = board
-    this.#claimer = claimer
-    this.#recorder = recorder
-    this.#random = random
-    const around = dirname(dirname(system.store))
+  constructor(plan: AgentsPlan) {
+    this.#plan = plan
+    const around = dirname(dirname(plan.system.store))
     this.#places = { beside: join(around, 'trees'), elsewhere: join(around, 'elsewhere/deep') }
   }
 
@@ -67,29 +41,26 @@ export class TreesLoad {
       const name = `tree-${n}`
       return { name, dir: join(this.#places.beside, name), task }
     })
-    for (const task of TASKS) await this.#board.keep(task, 'open')
+    const { board, system } = this.#plan
+    for (const task of TASKS) await board.keep(task, 'open')
     const files = TASKS.map(({ id }) => `.cairn/tasks/${id}.md`)
-    await this.#system.git('add', '.cairn/config.yaml', ...files)
-    await this.#system.git('commit', '-q', '-m', 'tasks')
-    for (const { dir } of trees) await this.#system.git('worktree', 'add', '-q', dir)
+    await system.git('add', '.cairn/config.yaml', ...files)
+    await system.git('commit', '-q', '-m', 'tasks')
+    for (const { dir } of trees) await system.git('worktree', 'add', '-q', dir)
     await Promise.all(trees.map((tree) => this.#work(tree)))
   }
 
-  end(): void {
-    this.#over.abort()
-  }
-
   async #work(tree: Worktree): Promise<void> {
-    for (let n = 0; !this.#over.signal.aborted; n++) {
-      await this.#pause(this.#random.below(1_000))
-      const isFinished = this.#random.next() < 0.7
+    const { claimer, random, ending } = this.#plan
+    for (let n = 0; await ending.pause(random.below(1_000)); n++) {
+      const isFinished = random.next() < 0.7
       const actor = `${tree.name}.${n}`
       // What an agent abandons is free in its own worktree, begun or not: so another abandons it.
       const held = await this.#take(tree, actor, isFinished ? tree.name : OTHER_TREE)
       if (held === undefined) continue
       if (isFinished) await this.#finish(tree, held)
       else {
-        await this.#release(held, 'abandoned')
+        await claimer.release(held, 'abandoned')
         await this.#save(tree, 'doing')
         await this.#move(tree)
       }
@@ -98,26 +69,22 @@ export class TreesLoad {
   }
 
   async #finish(tree: Worktree, held: Held): Promise<void> {
+    const { claimer, random, system } = this.#plan
     await this.#save(tree, 'doing', held)
     await this.#move(tree, held)
     await this.#save(tree, 'done', held)
-    if (this.#random.next() < 0.5) await this.#system.git('-C', tree.dir, 'commit', '-qam', 'done')
-    await this.#release(held, this.#random.next() < 0.25 ? 'done' : 'abandoned')
+    if (random.next() < 0.5) await system.git('-C', tree.dir, 'commit', '-qam', 'done')
+    await claimer.release(held, random.next() < 0.25 ? 'done' : 'abandoned')
     await this.#move(tree)
   }
 
   /** No worktree has anything of the task now, so somebody must get it. */
   async #take({ task }: Worktree, actor: string, tree: string): Promise<Held | undefined> {
-    const claim = randomBytes(16).toString('base64url')
-    const until = performance.now() + RESTS_MS + PUBLISHED_MS
-    let generation: number | undefined
-    while (generation === undefined && performance.now() < until && !this.#isOver) {
-      generation = await this.#claim(claim, actor, task, tree)
-      if (generation === undefined) await this.#pause(POLL_MS)
-    }
-    if (this.#isOver) return undefined
-    this.#recorder.write({ kind: 'offered', task: task.id, isGiven: generation !== undefined })
-    return generation === undefined ? undefined : { claim, generation }
+    const { ending, recorder } = this.#plan
+    const held = await ending.within(RESTS_MS + PUBLISHED_MS, () => this.#claim(actor, task, tree))
+    if (ending.isOver) return undefined
+    recorder.write({ kind: 'offered', task: task.id, isGiven: held !== undefined })
+    return held
   }
 
   async #save(tree: Worktree, status: string, held?: Held): Promise<void> {
@@ -130,15 +97,10 @@ export class TreesLoad {
 
   /** Until the row shows it. */
   async #shown(tree: Worktree, status: string, held?: Held): Promise<void> {
-    const until = performance.now() + PUBLISHED_MS
-    const isShown = async () => (await this.#row(tree))?.[tree.name] === status
-    let isSeen = await isShown()
-    while (!isSeen && performance.now() < until && !this.#isOver) {
-      await this.#pause(POLL_MS)
-      isSeen = await isShown()
-    }
-    if (this.#isOver) return
-    if (held) await this.#claimer.renew(held.claim, held.generation)
+    const { claimer, ending } = this.#plan
+    const isSeen = await this.#saysRow(tree, (trees) => trees[tree.name] === status)
+    if (ending.isOver) return
+    if (held) await claimer.renew(held)
     if (isSeen) tree.status = status
     this.#mark(tree, { status, isSeen })
   }
@@ -149,19 +111,20 @@ export class TreesLoad {
   }
 
   #mark({ name, task }: Worktree, own: Readonly<Record<string, unknown>>): void {
-    this.#recorder.write({ kind: 'mark', task: task.id, tree: name, ...own })
+    this.#plan.recorder.write({ kind: 'mark', task: task.id, tree: name, ...own })
   }
 
   async #reset(tree: Worktree): Promise<void> {
     this.#unmark(tree)
-    await this.#system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
+    await this.#plan.system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
     // Else the next status is taken for seen where the row is still that of before.
     await this.#leftOut(tree)
   }
 
   async #move(tree: Worktree, held?: Held): Promise<void> {
-    if (this.#isOver) return
-    const how = this.#random.weighted<'mv' | 'git' | 'gone' | 'copied' | 'forgotten'>([
+    const { ending, random, recorder, system } = this.#plan
+    if (ending.isOver) return
+    const how = random.weighted<'mv' | 'git' | 'gone' | 'copied' | 'forgotten'>([
       [3, 'mv'],
       [2, 'git'],
       [3, 'gone'],
@@ -169,17 +132,17 @@ export class TreesLoad {
       [1, 'forgotten'],
     ])
     const { name, dir } = tree
-    const beside = join(this.#places.beside, `${name}-${this.#random.below(1e9)}`)
+    const beside = join(this.#places.beside, `${name}-${random.below(1e9)}`)
     const elsewhere = join(this.#places.elsewhere, name)
-    const common = await this.#system.git('rev-parse', '--absolute-git-dir')
+    const common = await system.git('rev-parse', '--absolute-git-dir')
     const own = join(common, 'worktrees', name)
     // Not beside it: the next `git worktree repair` would take it for another worktree.
     const forgotten = join(common, `${name}-forgotten`)
-    this.#recorder.write({ kind: 'moved', tree: name, how })
+    recorder.write({ kind: 'moved', tree: name, how })
     // git moves only what it finds; and of two folders it must know which is the copy.
-    if (how === 'git' || how === 'copied') await this.#system.git('worktree', 'repair', dir)
+    if (how === 'git' || how === 'copied') await system.git('worktree', 'repair', dir)
     if (how === 'mv') await rename(dir, beside)
-    if (how === 'git') await this.#system.git('worktree', 'move', dir, beside)
+    if (how === 'git') await system.git('worktree', 'move', dir, beside)
     if (how === 'mv' || how === 'git') tree.dir = beside
     if (how === 'gone') await rename(dir, elsewhere)
     if (how === 'copied') await this.#copy(tree, beside)
@@ -190,8 +153,8 @@ export class TreesLoad {
       await rename(own, forgotten)
     }
     await this.#meanwhile(tree, held)
-    if (how === 'mv' && this.#random.next() < 0.5) {
-      await this.#system.git('worktree', 'repair', beside)
+    if (how === 'mv' && random.next() < 0.5) {
+      await system.git('worktree', 'repair', beside)
     }
     if (how === 'gone') {
       await rename(elsewhere, dir)
@@ -208,12 +171,7 @@ export class TreesLoad {
 
   /** Until then its row is that of before, and shows nothing of what is read again. */
   async #leftOut(tree: Worktree): Promise<void> {
-    const until = performance.now() + PUBLISHED_MS
-    let row = await this.#row(tree)
-    while ((!row || tree.name in row) && performance.now() < until && !this.#isOver) {
-      await this.#pause(POLL_MS)
-      row = await this.#row(tree)
-    }
+    await this.#saysRow(tree, (trees) => !(tree.name in trees))
   }
 
   /** Its task has another status, which must not count. */
@@ -225,57 +183,51 @@ export class TreesLoad {
 
   /** The holder renews, the row is read, and a rival claims the task. */
   async #meanwhile(tree: Worktree, held?: Held): Promise<void> {
-    const until = performance.now() + this.#random.below(LONGEST_MS) ** 2 / LONGEST_MS
+    const { claimer, ending, random, recorder } = this.#plan
+    const until = performance.now() + random.below(LONGEST_MS) ** 2 / LONGEST_MS
     do {
-      if (held) await this.#claimer.renew(held.claim, held.generation)
+      if (held) await claimer.renew(held)
       if (held || tree.status !== undefined) await this.#rival(tree)
       const trees = tree.status === undefined ? undefined : await this.#row(tree)
-      if (trees) this.#recorder.write({ kind: 'row', task: tree.task.id, trees })
-      await this.#pause(Math.min(ASKS_EVERY_MS, Math.max(0, until - performance.now())))
-    } while (performance.now() < until && !this.#isOver)
+      if (trees) recorder.write({ kind: 'row', task: tree.task.id, trees })
+      await ending.pause(Math.min(ASKS_EVERY_MS, Math.max(0, until - performance.now())))
+    } while (performance.now() < until && !ending.isOver)
   }
 
   /** Nobody gets what is finished, in whichever worktree; nor another what one has begun. */
   async #rival({ name, task, status }: Worktree): Promise<void> {
-    const claim = randomBytes(16).toString('base64url')
-    const tree = status === 'done' && this.#random.next() < 0.5 ? name : OTHER_TREE
-    const taken = await this.#claim(claim, `rival-${name}`, task, tree)
+    const { claimer, random } = this.#plan
+    const tree = status === 'done' && random.next() < 0.5 ? name : OTHER_TREE
+    const taken = await this.#claim(`rival-${name}`, task, tree)
     // A finding of the checker.
-    if (taken !== undefined) await this.#release({ claim, generation: taken }, 'abandoned')
+    if (taken !== undefined) await claimer.release(taken, 'abandoned')
+  }
+
+  /** Whether its row comes to say so. */
+  async #saysRow(
+    tree: Worktree,
+    says: (trees: Record<string, string>) => boolean,
+  ): Promise<boolean> {
+    const look = async () => {
+      const trees = await this.#row(tree)
+      return (trees && says(trees)) || undefined
+    }
+    return (await this.#plan.ending.within(PUBLISHED_MS, look)) === true
   }
 
   /** The status that each worktree has by the row. Undefined: there was no answer. */
   async #row({ task }: Worktree): Promise<Record<string, string> | undefined> {
-    const { edgeUrl, repo, tokens } = this.#system
-    const url = `${edgeUrl}/api/tasks/${task.id}?path=${encodeURIComponent(repo)}`
-    const headers = { authorization: `Bearer ${tokens.board}` }
-    try {
-      const response = await fetch(url, { headers, signal: AbortSignal.timeout(READ_MS) })
-      if (!response.ok) return undefined
-      const { trees = [] } = (await response.json()) as {
-        trees?: { tree: string; status?: string }[]
-      }
-      return Object.fromEntries(trees.map(({ tree, status = '' }) => [tree, status]))
-    } catch {
-      return undefined
+    const asked = this.#plan.system.askBoard(`/tasks/${task.id}`, AbortSignal.timeout(READ_MS))
+    const response = await asked.catch(() => undefined)
+    if (!response?.ok) return undefined
+    const { trees = [] } = (await response.json()) as {
+      trees?: { tree: string; status?: string }[]
     }
+    return Object.fromEntries(trees.map(({ tree, status = '' }) => [tree, status]))
   }
 
-  #claim(claim: string, actor: string, { id: task, assignee }: KeptTask, tree: string) {
-    return this.#claimer.claim({ claim, actor, task, assignee, tree, ttlMs: TTL_MS })
-  }
-
-  async #release({ claim, generation }: Held, outcome: 'done' | 'abandoned'): Promise<void> {
-    this.#recorder.write({ kind: 'release', generation })
-    await this.#claimer.release({ claim, outcome })
-  }
-
-  get #isOver(): boolean {
-    return this.#claimer.isOver || this.#over.signal.aborted
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#over.signal }).catch(() => undefined)
+  #claim(actor: string, { id: task, assignee }: KeptTask, tree: string) {
+    return this.#plan.claimer.claim({ actor, task, assignee, tree, ttlMs: TTL_MS })
   }
 }
 

@@ -2,7 +2,7 @@
 // model. A clock makes five minutes of a step.
 
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import type { Seeded } from '../../../../tools/prove/recorder/seeded.ts'
+import type { Seeded } from '../../../../tools/harness/seeded.ts'
 import { openRepository } from '../../../../worker/board/open-repository-sqlite.ts'
 import { processRepositories } from '../../../../worker/board/repositories-process.ts'
 import { statusesOf } from '../../../../worker/board/to-do.ts'

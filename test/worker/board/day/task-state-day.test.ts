@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Seeded } from '../../../../tools/prove/recorder/seeded.ts'
+import { Seeded } from '../../../../tools/harness/seeded.ts'
 import { readyTasks } from '../../../../worker/board/free-tasks.ts'
 import type { Query } from '../../../../worker/board/reads.ts'
 import { stateOf, type TaskState, workByTask } from '../../../../worker/board/task-state.ts'
