@@ -27,16 +27,13 @@ import {
   unreadableSchema,
   webhookRatesSchema,
 } from '../../worker/payments/api/answers.ts'
-import {
-  movementDaysQuery,
-  movementsQuery,
-  settledSchema,
-  settlementSchema,
-} from '../../worker/payments/api/books-hono.ts'
+import { settledSchema, settlementSchema } from '../../worker/payments/api/books-hono.ts'
 import {
   alertsQuery,
   auditQuery,
   eventsQuery,
+  movementDaysQuery,
+  movementsQuery,
   noQuery,
   ratesQuery,
   transactionsQuery,

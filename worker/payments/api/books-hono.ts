@@ -6,56 +6,18 @@ import * as z from 'zod'
 import { bodyLimit, readJson } from '../../shared/body-limit-hono.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
-import { choice, readQuery } from '../../shared/query.ts'
 import { CURRENCY, MAX_AMOUNT, majorText } from '../domain/money.ts'
 import { type Compared, compareRows, SETTLED_AS, SETTLED_TYPES } from '../domain/settlement.ts'
 import { BESIDE_SUMS } from '../domain/status.ts'
-import { dayOf, daysBetween, isZone, startOfDay } from '../domain/time.ts'
+import { dayOf, daysBetween, startOfDay } from '../domain/time.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
 import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { statusSchema } from '../schemas.ts'
 import { exported, pagesOf, streamed } from './export.ts'
-
-const WRONG = { reason: 'invalid_argument' } as const
-const MAX_DAYS = 100
-
-const zone = z
-  .string()
-  .refine(isZone, 'must be a time zone, such as Asia/Baghdad')
-  .describe('An IANA time zone: a date begins at its midnight.')
-  .default('UTC')
-const gateway = z.string().describe('Key of the configuration.').exactOptional()
-const date = z.iso.date('must be a date, such as 2026-11-27')
-const time = z.union(
-  [z.iso.date(), z.iso.datetime({ offset: true })],
-  'must be a date or a time of ISO 8601',
-)
-
-export const movementsQuery = z.object({
-  after: time.describe('Booked at this time or later.').exactOptional(),
-  before: time.describe('Booked earlier than this time.').exactOptional(),
-  gateway,
-  zone,
-  format: choice(['json', 'csv', 'jsonl'])
-    .describe('`csv` has the `day` of each in the zone, too.')
-    .default('json'),
-  for: choice(['spreadsheet'])
-    .describe('Of `csv`: a spreadsheet opens it by a press, in any script.')
-    .exactOptional(),
-  decimal: choice(['.', ','])
-    .describe('Of a spreadsheet: with `,` a `;` stands between the columns.')
-    .default('.'),
-})
+import { asked, MAX_DAYS, movementDaysQuery, movementsQuery } from './query-parameters.ts'
 
 type Asked = Omit<z.infer<typeof movementsQuery>, 'format' | 'for' | 'decimal'>
-
-export const movementDaysQuery = z.object({
-  after: date.describe('The first day.'),
-  before: date.describe(`The day after the last one, ${MAX_DAYS} later at most.`),
-  gateway,
-  zone,
-})
 
 // biome-ignore format: several names a line.
 const TABLE = {
@@ -72,15 +34,15 @@ const TABLE = {
 export function bookRoutes(queries: PaymentQueries): Hono {
   const app = new Hono()
   app.get('/', async (c) => {
-    const { format, for: whom, decimal, ...asked } = readQuery(c.req.url, movementsQuery, WRONG)
+    const { format, for: whom, decimal, ...of } = asked(c.req.url, movementsQuery)
     const isMarked = whom !== undefined
     if (isMarked ? format !== 'csv' : decimal !== '.') {
       throw new Problem('invalid_argument', 'for: is of format=csv, and decimal of for=spreadsheet')
     }
-    const dayIn = daysIn(asked.zone)
+    const dayIn = daysIn(of.zone)
     const withDay = (row: Listed<Movement>) =>
       'invalid' in row ? row : { ...row, day: dayIn(Date.parse(row.bookedAt)) }
-    const range = bookedIn(asked)
+    const range = bookedIn(of)
     const pages = pagesOf((limit, cursor) => queries.movements(range, limit, cursor))
     const { body, headers } =
       format === 'json'
@@ -89,7 +51,7 @@ export function bookRoutes(queries: PaymentQueries): Hono {
     return c.body(body, 200, headers)
   })
   app.get('/days', async (c) => {
-    const { after, before, gateway, zone } = readQuery(c.req.url, movementDaysQuery, WRONG)
+    const { after, before, gateway, zone } = asked(c.req.url, movementDaysQuery)
     const days = daysBetween(after, before)
     if (days.length === 0) throw notLater()
     if (days.length > MAX_DAYS) {

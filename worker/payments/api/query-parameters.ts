@@ -2,8 +2,9 @@
 // parameters in the OpenAPI document.
 
 import * as z from 'zod'
-import { choice, count } from '../../shared/query.ts'
+import { choice, count, readQuery } from '../../shared/query.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
+import { isZone } from '../domain/time.ts'
 
 const MAX_SEARCH_CHARS = 255
 const HOUR_MINUTES = 60
@@ -16,9 +17,17 @@ const page = {
 }
 const gateway = z.string().describe('Key of the configuration.').exactOptional()
 
-const time = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date or a time of ISO 8601')
-  .transform((text) => Date.parse(text))
+const dateOrTime = z.union(
+  [z.iso.date(), z.iso.datetime({ offset: true })],
+  'must be a date or a time of ISO 8601',
+)
+const time = dateOrTime.transform((text) => Date.parse(text))
+const date = z.iso.date('must be a date, such as 2026-11-27')
+const zone = z
+  .string()
+  .refine(isZone, 'must be a time zone, such as Asia/Baghdad')
+  .describe('An IANA time zone: a date begins at its midnight.')
+  .default('UTC')
 
 const exportFormat = choice(['json', 'csv', 'jsonl'])
   .describe('`csv` and `jsonl` are all that there is, and not one page.')
@@ -91,3 +100,33 @@ export const ratesQuery = z.object({
 })
 
 export const noQuery = z.object({})
+
+export const movementsQuery = z.object({
+  after: dateOrTime.describe('Booked at this time or later.').exactOptional(),
+  before: dateOrTime.describe('Booked earlier than this time.').exactOptional(),
+  gateway,
+  zone,
+  format: choice(['json', 'csv', 'jsonl'])
+    .describe('`csv` has the `day` of each in the zone, too.')
+    .default('json'),
+  for: choice(['spreadsheet'])
+    .describe('Of `csv`: a spreadsheet opens it by a press, in any script.')
+    .exactOptional(),
+  decimal: choice(['.', ','])
+    .describe('Of a spreadsheet: with `,` a `;` stands between the columns.')
+    .default('.'),
+})
+
+/** Of the books, day by day. */
+export const MAX_DAYS = 100
+
+export const movementDaysQuery = z.object({
+  after: date.describe('The first day.'),
+  before: date.describe(`The day after the last one, ${MAX_DAYS} later at most.`),
+  gateway,
+  zone,
+})
+
+/** The parameters of a request, by its URL. */
+export const asked = <Schema extends z.ZodObject>(url: string, schema: Schema): z.output<Schema> =>
+  readQuery(url, schema, { reason: 'invalid_argument' })

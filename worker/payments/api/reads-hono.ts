@@ -1,10 +1,9 @@
 // The read routes of payments. Pages poll them every few seconds and mostly nothing has changed, so
 // each answer has an ETag, and an unchanged one is a 304 without a body.
 
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../../shared/problem.ts'
-import { readQuery } from '../../shared/query.ts'
 import { toPause } from '../domain/shown.ts'
 import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
@@ -13,17 +12,16 @@ import type { Refusals } from '../gateways/refusals.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import type { Page } from '../queries/transactions-libsql.ts'
 import { bookRoutes } from './books-hono.ts'
-import { exported, pagesOf } from './export.ts'
+import { exported, pagesOf, type Table } from './export.ts'
 import {
   alertsQuery,
+  asked,
   auditQuery,
   eventsQuery,
   noQuery,
   ratesQuery,
   transactionsQuery,
 } from './query-parameters.ts'
-
-const WRONG = { reason: 'invalid_argument' } as const
 
 /** Without the first three, a page of another origin cannot read a 304. */
 // biome-ignore format: several names a line.
@@ -52,12 +50,11 @@ const TRANSACTION_TABLE = {
     'externalReferenceId', 'attempt', 'amount', 'currency', 'paidAmount', 'paidCurrency', 'paidAt',
     'refundedAmount', 'description', 'updatedAt', 'invalid',
   ],
-}
-
-/** For a cell each: what was paid. */
-const flat = (row: Listed<Transaction>) => {
-  if ('invalid' in row || !row.paid) return row
-  return { ...row, paidAmount: row.paid.amount, paidCurrency: row.paid.currency }
+  /** For a cell each: what was paid. */
+  cellsOf: (row: Listed<Transaction>) =>
+    'invalid' in row || !row.paid
+      ? row
+      : { ...row, paidAmount: row.paid.amount, paidCurrency: row.paid.currency },
 }
 
 export interface QueryDeps {
@@ -71,30 +68,20 @@ export interface QueryDeps {
 export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
   const { queries, gateways, refused } = payments
   const app = new Hono()
+  const transactions = (c: Context) => {
+    const { format, cursor, limit, ...filter } = asked(c.req.url, transactionsQuery)
+    const read = (page: Page) => queries.transactions(filter, page)
+    return listOf(c, 'transactions', { format, cursor, limit }, read, TRANSACTION_TABLE)
+  }
   // Before the tags, for which an answer is read whole: an export may be long.
-  app.get('/audit', async (c) => {
-    const { format, cursor, limit, ...filter } = readQuery(c.req.url, auditQuery, WRONG)
-    const page = pageOf({ cursor, limit })
-    if (format !== 'json') {
-      const pages = pagesOf(
-        (limit, cursor) => queries.audit(filter, pageOf({ cursor, limit })),
-        cursor,
-      )
-      const { body, headers } = await exported(format, AUDIT_TABLE, pages)
-      return c.body(body, 200, headers)
-    }
-    const audit = await queries.audit(filter, page)
-    return c.json({ audit, ...cursorOf(audit, page) })
+  app.get('/audit', (c) => {
+    const { format, cursor, limit, ...filter } = asked(c.req.url, auditQuery)
+    const read = (page: Page) => queries.audit(filter, page)
+    return listOf(c, 'audit', { format, cursor, limit }, read, AUDIT_TABLE)
   })
   app.get('/transactions', async (c, next) => {
-    const { cursor, format, limit: _, ...filter } = readQuery(c.req.url, transactionsQuery, WRONG)
-    if (format === 'json') return await next()
-    const pages = pagesOf(
-      (limit, cursor) => queries.transactions(filter, pageOf({ cursor, limit })),
-      cursor,
-    )
-    const { body, headers } = await exported(format, TRANSACTION_TABLE, pages, flat)
-    return c.body(body, 200, headers)
+    const { format } = asked(c.req.url, transactionsQuery)
+    return format === 'json' ? await next() : await transactions(c)
   })
   app.route('/movements', bookRoutes(queries))
   app.use(etag({ weak: true, retainedHeaders: KEPT_ON_304 }))
@@ -103,42 +90,34 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
     if (c.req.method === 'GET' && c.res.ok) c.header('Cache-Control', 'private, no-cache')
   })
 
-  app.get('/transactions', async (c) => {
-    const { cursor, limit, format: _, ...filter } = readQuery(c.req.url, transactionsQuery, WRONG)
-    const page = pageOf({ cursor, limit })
-    const transactions = await queries.transactions(filter, page)
-    return c.json({ transactions, ...cursorOf(transactions, page) })
-  })
+  app.get('/transactions', transactions)
   app.get('/transactions/:id', async (c) => {
-    readQuery(c.req.url, noQuery, WRONG)
+    asked(c.req.url, noQuery)
     return c.json(await storyOf(payments, c.req.param('id'), now()))
   })
-  app.get('/webhook-events', async (c) => {
-    const { cursor, limit, ...filter } = readQuery(c.req.url, eventsQuery, WRONG)
-    const page = pageOf({ cursor, limit })
-    const webhookEvents = await queries.webhookEvents(filter, page)
-    return c.json({ webhookEvents, ...cursorOf(webhookEvents, page) })
+  app.get('/webhook-events', (c) => {
+    const { cursor, limit, ...filter } = asked(c.req.url, eventsQuery)
+    const read = (page: Page) => queries.webhookEvents(filter, page)
+    return listOf(c, 'webhookEvents', { cursor, limit }, read)
   })
   app.get('/webhook-events/:id', async (c) => {
-    readQuery(c.req.url, noQuery, WRONG)
+    asked(c.req.url, noQuery)
     const event = await queries.webhookEvent(c.req.param('id'))
     if (!event) throw new Problem('unknown_event', 'There is no webhook event with this id.')
     return c.json(event)
   })
-  app.get('/alerts', async (c) => {
-    const { all, cursor, limit } = readQuery(c.req.url, alertsQuery, WRONG)
-    const page = pageOf({ cursor, limit })
-    const alerts = await queries.alerts({ all: all === 'true' }, page)
-    return c.json({ alerts, ...cursorOf(alerts, page) })
+  app.get('/alerts', (c) => {
+    const { all, cursor, limit } = asked(c.req.url, alertsQuery)
+    const read = (page: Page) => queries.alerts({ all: all === 'true' }, page)
+    return listOf(c, 'alerts', { cursor, limit }, read)
   })
-
   app.get('/gateways', async (c) => {
-    readQuery(c.req.url, noQuery, WRONG)
+    asked(c.req.url, noQuery)
     const [all, pause] = await Promise.all([gateways(), queries.pause()])
     return c.json({ gateways: all, ...(pause && { pause: toPause(pause) }) })
   })
   app.get('/webhook-rates', async (c) => {
-    const { minutes } = readQuery(c.req.url, ratesQuery, WRONG)
+    const { minutes } = asked(c.req.url, ratesQuery)
     // Whole minutes, the current one included: within a minute the tag stays the same.
     const to = startOfMinute(now()) + MINUTE_MS
     const from = to - minutes * MINUTE_MS
@@ -156,7 +135,7 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
     return c.json(body)
   })
   app.get('/failing-endpoints', async (c) => {
-    readQuery(c.req.url, noQuery, WRONG)
+    asked(c.req.url, noQuery)
     return c.json({ endpoints: await queries.failingEndpoints() })
   })
   return app
@@ -177,8 +156,32 @@ export async function storyOf(
   return { ...transaction, ...rest }
 }
 
-const pageOf = ({ cursor, limit }: { cursor: string | undefined; limit: number }): Page => ({
-  ...(cursor !== undefined && { before: cursor }),
+interface ListAsked {
+  format?: 'json' | 'csv' | 'jsonl'
+  cursor: string | undefined
+  limit: number
+}
+
+/** A page of it; as a file all of it, which is read while it is sent. */
+async function listOf<Row extends { id: string }>(
+  c: Context,
+  name: string,
+  { format = 'json', cursor, limit }: ListAsked,
+  read: (page: Page) => Promise<readonly Row[]>,
+  table?: Table & { cellsOf?: (row: Row) => object },
+): Promise<Response> {
+  if (format !== 'json' && table) {
+    const pages = pagesOf((size, after) => read(pageOf(size, after)), cursor)
+    const { body, headers } = await exported(format, table, pages, table.cellsOf)
+    return c.body(body, 200, headers)
+  }
+  const page = pageOf(limit, cursor)
+  const rows = await read(page)
+  return c.json({ [name]: rows, ...cursorOf(rows, page) })
+}
+
+const pageOf = (limit: number, before: string | undefined): Page => ({
+  ...(before !== undefined && { before }),
   limit,
 })
 
