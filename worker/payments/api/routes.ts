@@ -31,6 +31,11 @@ type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } 
 /** Mounted under `/api/payments`, behind the authentication that sets `grant`. */
 export function paymentRoutes(payments: Payments, now: () => number): Hono<PaymentsEnv> {
   const { ledger } = payments
+  /** Who asks, and when. The id is that of the act. */
+  const askedIn = (c: Context<PaymentsEnv>) => {
+    const at = now()
+    return { id: newId(at), by: c.get('grant').subject, now: at }
+  }
   const app = new Hono<PaymentsEnv>()
   app.use(async (c, next) => {
     const isRead = ['GET', 'HEAD'].includes(c.req.method) || c.req.path.endsWith(RECONCILE)
@@ -71,9 +76,8 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/transactions/:id/notes', async (c) => {
     const { text } = fieldsOf(noteAskedSchema, await bodyOf(c))
-    const at = now()
-    const asked = { id: newId(at), by: c.get('grant').subject, now: at }
-    const note = await ledger.writeNote({ ...asked, transactionId: c.req.param('id'), text })
+    const written = { ...askedIn(c), transactionId: c.req.param('id'), text }
+    const note = await ledger.writeNote(written)
     if (!note) throw unknownTransaction()
     return c.json(NOTES.show(note), 201)
   })
@@ -82,19 +86,13 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/alerts/:id/acknowledge', async (c) => {
     const { gatewayReference } = await acknowledgementOf(c)
-    const id = c.req.param('id')
-    const isKnown = await ledger.acknowledge({
-      id,
-      by: c.get('grant').subject,
-      now: now(),
-      gatewayReference,
-    })
+    const asked = { ...askedIn(c), id: c.req.param('id'), gatewayReference }
+    const isKnown = await ledger.acknowledge(asked)
     if (!isKnown) throw unknownAlert()
     return c.json({ acknowledged: true })
   })
   app.delete('/alerts/:id/acknowledge', async (c) => {
-    const asked = { id: c.req.param('id'), by: c.get('grant').subject, now: now() }
-    const state = await ledger.reopen(asked)
+    const state = await ledger.reopen({ ...askedIn(c), id: c.req.param('id') })
     if (state === 'unknown') throw unknownAlert()
     if (state === 'too_late') {
       const sentence = 'It was acknowledged more than a minute ago, or is settled by itself.'
@@ -103,28 +101,24 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json({ acknowledged: false })
   })
   app.post('/deliveries/:id/redeliver', async (c) => {
-    const asked = { id: newId(now()), by: c.get('grant').subject }
-    const isKnown = await ledger.redeliver({ id: c.req.param('id'), now: now(), asked })
+    const asked = askedIn(c)
+    const isKnown = await ledger.redeliver({ id: c.req.param('id'), now: asked.now, asked })
     if (!isKnown) throw new Problem('unknown_delivery', 'There is no delivery with this id.')
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
   })
   app.post('/failing-endpoints/send-all', async (c) => {
     const { endpoint } = fieldsOf(sendAllSchema, await bodyOf(c))
-    const asked = { id: newId(now()), by: c.get('grant').subject }
-    const waiting = { endpoint, since: 0, now: now() }
+    const asked = askedIn(c)
+    const waiting = { endpoint, since: 0, now: asked.now }
     let isMore = await ledger.hurryEvents({ ...waiting, asked })
     while (isMore) isMore = await ledger.hurryEvents(waiting)
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
   })
-  app.post('/pause', async (c) => {
-    const asked = { id: newId(now()), by: c.get('grant').subject }
-    return c.json(toPause(await ledger.pause({ ...asked, now: now() })))
-  })
+  app.post('/pause', async (c) => c.json(toPause(await ledger.pause(askedIn(c)))))
   app.post('/resume', async (c) => {
-    const asked = { id: newId(now()), by: c.get('grant').subject }
-    await ledger.resume({ ...asked, now: now() })
+    await ledger.resume(askedIn(c))
     return c.json({ resumed: true })
   })
   app.post('/sweep', async (c) => c.json(await payments.sweeper.sweep()))
