@@ -7,7 +7,7 @@ import { useRead } from '../data/use-read.ts'
 import { Money } from '../payments/elements.tsx'
 import { Find } from '../payments/find.tsx'
 import { linkTo, replace, route } from '../router.ts'
-import { Field } from '../ui/elements.tsx'
+import { Field, TableHead } from '../ui/elements.tsx'
 import { isDay, LOADING } from '../ui/format.ts'
 import { Day, Files } from './day.tsx'
 import { dayAfter, isMonth, monthAfter, monthOf, monthSums, spanOf } from './months.ts'
@@ -71,6 +71,14 @@ function OwnSpan({ from, to }: { from: string; to: string }) {
   )
 }
 
+const COLUMNS = [
+  ['Day'],
+  ['Gateway'],
+  ['Paid', 'number'],
+  ['Given back', 'number'],
+  ['Sum', 'number'],
+] as const
+
 function Days({ span, name }: { span: { after: string; before: string }; name: string }) {
   const query = new URLSearchParams({ ...span, zone: ZONE })
   const shown = useRead<MovementDays>(`/api/payments/movements/days?${query}`, [])
@@ -83,21 +91,7 @@ function Days({ span, name }: { span: { after: string; before: string }; name: s
       <h2 id="month">Sums of {name}</h2>
       <div class="table-scroll">
         <table class="books">
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Gateway</th>
-              <th scope="col" class="number">
-                Paid
-              </th>
-              <th scope="col" class="number">
-                Given back
-              </th>
-              <th scope="col" class="number">
-                Sum
-              </th>
-            </tr>
-          </thead>
+          <TableHead of={COLUMNS} />
           <tbody>
             {days.flatMap(({ day, sums }) =>
               sums.map((sum) => (

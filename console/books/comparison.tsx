@@ -16,6 +16,7 @@ import { money, STATUSES } from '../payments/format.ts'
 import { post } from '../payments/requests.ts'
 import { linkTo } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
+import { TableHead } from '../ui/elements.tsx'
 import { count } from '../ui/format.ts'
 
 const MAX_SHOWN = 500
@@ -45,6 +46,16 @@ const SUMS: Record<Sum['kind'], string> = {
   paid_out: 'Paid out',
 }
 
+const DIFFERENCE_COLUMNS = [
+  ['Line'],
+  ['Difference'],
+  ['Payment'],
+  ['There'],
+  ['Here'],
+  ['Adds', 'number'],
+  [<span class="visually-hidden">What to do</span>],
+] as const
+
 export function Result({ comparison, again }: { comparison: Comparison; again: () => void }) {
   const { rows, counts, days, words, sums, payouts } = comparison
   // A word is told once.
@@ -72,21 +83,7 @@ export function Result({ comparison, again }: { comparison: Comparison; again: (
       {different.length > 0 && (
         <div class="table-scroll">
           <table class="books">
-            <thead>
-              <tr>
-                <th scope="col">Line</th>
-                <th scope="col">Difference</th>
-                <th scope="col">Payment</th>
-                <th scope="col">There</th>
-                <th scope="col">Here</th>
-                <th scope="col" class="number">
-                  Adds
-                </th>
-                <th scope="col">
-                  <span class="visually-hidden">What to do</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead of={DIFFERENCE_COLUMNS} />
             <tbody>
               {different.slice(0, MAX_SHOWN).map((each, at) => (
                 <Difference key={at} of={each} again={again} />
@@ -117,20 +114,9 @@ const Sums = ({ of }: { of: readonly Sum[] }) => (
   <div class="table-scroll">
     <table class="books">
       <caption>Sums of both sides</caption>
-      <thead>
-        <tr>
-          <th scope="col">Kind</th>
-          <th scope="col" class="number">
-            There
-          </th>
-          <th scope="col" class="number">
-            Here
-          </th>
-          <th scope="col" class="number">
-            Difference
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        of={[['Kind'], ['There', 'number'], ['Here', 'number'], ['Difference', 'number']]}
+      />
       <tbody>
         {of.map(({ kind, currency, there, here }) => (
           <tr key={`${kind} ${currency}`}>

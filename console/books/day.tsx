@@ -5,6 +5,7 @@ import type { Movement } from '../../libraries/api/types.ts'
 import { NO_ANSWER } from '../data/http.ts'
 import { Money } from '../payments/elements.tsx'
 import { linkTo } from '../router.ts'
+import { TableHead } from '../ui/elements.tsx'
 import { LOADING, timeOf } from '../ui/format.ts'
 import { dayAfter } from './months.ts'
 
@@ -50,17 +51,7 @@ export function Day({ day, zone }: { day: string; zone: string }) {
 const Rows = ({ of }: { of: readonly Movement[] }) => (
   <div class="table-scroll">
     <table class="books">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">What</th>
-          <th scope="col">Payment</th>
-          <th scope="col">Gateway</th>
-          <th scope="col" class="number">
-            Amount
-          </th>
-        </tr>
-      </thead>
+      <TableHead of={[['Time'], ['What'], ['Payment'], ['Gateway'], ['Amount', 'number']]} />
       <tbody>
         {of.map(({ id, bookedAt, kind, transactionId, reference, ...row }) => (
           <tr key={id}>
@@ -107,13 +98,16 @@ async function firstRows(query: Record<string, string>, signal: AbortSignal): Pr
   const response = await fetch(pathOf({ ...query, format: 'jsonl' }), { signal })
   if (!response.ok || !response.body) throw new Error(`${response.status}`)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  const lines = () => text.split('\n').slice(0, -1)
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    text += part.value
-    if (lines().length >= MOST_ROWS) break
+  const lines: string[] = []
+  let begun = ''
+  while (lines.length < MOST_ROWS) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const parts = `${begun}${value}`.split('\n')
+    begun = parts.pop() ?? ''
+    lines.push(...parts)
   }
   void reader.cancel().catch(() => undefined)
-  const rows = lines().map((line) => JSON.parse(line) as Movement | { invalid: string })
+  const rows = lines.map((line) => JSON.parse(line) as Movement | { invalid: string })
   return rows.filter((row): row is Movement => !('invalid' in row)).slice(0, MOST_ROWS)
 }

@@ -4,6 +4,7 @@ import { useMemo, useRef } from 'preact/hooks'
 import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../libraries/api/types.ts'
 import type { Route } from '../address.ts'
 import { linkTo, route } from '../router.ts'
+import { TableHead } from '../ui/elements.tsx'
 import { Choice, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
@@ -124,25 +125,17 @@ const Day = ({ name, label, value = '' }: DayProps) => (
   </span>
 )
 
+const COLUMNS = [
+  ['Status', 'head-status'],
+  ['Reference'],
+  ['Gateway', 'head-gateway'],
+  ['Amount', 'head-amount number'],
+  ['Created', 'head-age number'],
+] as const
+
 const Rows = ({ shown }: { shown: TransactionsShown }) => (
   <table class="panel">
-    <thead class="hint">
-      <tr>
-        <th scope="col" class="head-status">
-          Status
-        </th>
-        <th scope="col">Reference</th>
-        <th scope="col" class="head-gateway">
-          Gateway
-        </th>
-        <th scope="col" class="head-amount number">
-          Amount
-        </th>
-        <th scope="col" class="head-age number">
-          Created
-        </th>
-      </tr>
-    </thead>
+    <TableHead class="hint" of={COLUMNS} />
     <tbody onKeyDown={moveInRows}>
       {[...shown.rows.values()].map((row) => (
         <Row key={row.id} row={row} changes={shown.changes.get(row.id) ?? 0} />

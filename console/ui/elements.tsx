@@ -24,6 +24,21 @@ export function Facts({ class: className, of }: { class: string; of: readonly Fa
 
 const EMPTY: readonly unknown[] = [undefined, null, false, '']
 
+/** What stands in its head, and a class: `number` for figures, which stand to the right. */
+type Column = readonly [name: ComponentChildren, className?: string]
+
+export const TableHead = ({ class: ofHead, of }: { class?: string; of: readonly Column[] }) => (
+  <thead class={ofHead}>
+    <tr>
+      {of.map(([name, ofColumn], at) => (
+        <th key={at} scope="col" class={ofColumn}>
+          {name}
+        </th>
+      ))}
+    </tr>
+  </thead>
+)
+
 interface FormProps {
   class?: string
   onSubmit(): unknown
