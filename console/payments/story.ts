@@ -4,6 +4,7 @@
 import type {
   Alert,
   AuditRecord,
+  Delivery,
   Note,
   Refund,
   StoredEvent,
@@ -48,8 +49,8 @@ export function storyOf(answer: TransactionStory) {
   }
 }
 
-/** `at`: ISO 8601. `told`: the events about it that are for the shop. */
-export type Entry = { key: string; at: string; told: StoredEvent[] } & (
+/** `at`: ISO 8601. `events`: those for the shop that followed from it. */
+export type Entry = { key: string; at: string; events: StoredEvent[] } & (
   | { kind: 'initiated'; transaction: Transaction; by: string | undefined }
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
   | { kind: 'webhook'; event: WebhookEvent }
@@ -58,9 +59,9 @@ export type Entry = { key: string; at: string; told: StoredEvent[] } & (
   | { kind: 'act'; act: AuditRecord }
   | { kind: 'note'; note: Note }
   /** What it was about cannot be read. */
-  | { kind: 'told' }
+  | { kind: 'unknown' }
 )
-type Untold = Entry extends infer Of ? (Of extends Entry ? Omit<Of, 'told'> : never) : never
+type Cause = Entry extends infer Of ? (Of extends Entry ? Omit<Of, 'events'> : never) : never
 
 /** Entries of the same time: causes come before effects. */
 const ORDER: readonly Entry['kind'][] = [
@@ -80,7 +81,7 @@ export function timeline(story: Story): Entry[] {
   const first = audit.find(({ action }) => action === 'charge')
   const isNamed = ({ action }: AuditRecord) => /^(acknowledge|note|.*refund)$/.test(action)
   const acts = audit.filter((act) => act !== first && !isNamed(act))
-  const entries: Untold[] = [
+  const causes: Cause[] = [
     ...webhookEvents.map((event) => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event } as const
     }),
@@ -94,40 +95,64 @@ export function timeline(story: Story): Entry[] {
   const { currency } = transaction?.paid ?? transaction ?? { currency: '' }
   for (const refund of refunds) {
     const by = audit.find(({ about }) => about === refund.id)?.subject
-    entries.push({ key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency, by })
+    causes.push({ key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency, by })
   }
   if (transaction) {
     const { createdAt: at } = transaction
-    entries.push({ key: 'initiated', at, kind: 'initiated', transaction, by: first?.subject })
-    entries.push(...refusal(transaction, story))
+    causes.push({ key: 'initiated', at, kind: 'initiated', transaction, by: first?.subject })
+    causes.push(...refusal(transaction, story))
   }
-  entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
-  return withTold(entries, story.events)
+  causes.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
+  return withEvents(causes, story.events)
 }
 
-const rankOf = ({ kind }: Untold): number => ORDER.indexOf(kind)
+const rankOf = ({ kind }: Cause): number => ORDER.indexOf(kind)
 
-/** Each event is told of the last that had happened by then. */
-function withTold(untold: readonly Untold[], events: readonly StoredEvent[]): Entry[] {
-  const entries = untold.map((entry): Entry => ({ ...entry, told: [] }))
+/** Each event follows from the last that had happened by then. */
+function withEvents(causes: readonly Cause[], events: readonly StoredEvent[]): Entry[] {
+  const entries = causes.map((cause): Entry => ({ ...cause, events: [] }))
   for (const event of events) {
     const isBefore = ({ at }: Entry) => Date.parse(at) <= Date.parse(event.createdAt)
     const about = entries.findLast(isBefore) ?? entries[0]
-    if (about) about.told.push(event)
-    else entries.push({ key: 'told', at: event.createdAt, kind: 'told', told: [event] })
+    if (about) about.events.push(event)
+    else entries.push({ key: 'unknown', at: event.createdAt, kind: 'unknown', events: [event] })
   }
   return entries
 }
 
 /** The gateway refused the charge at once. There is no webhook for this. */
-function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Untold[] {
+function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Cause[] {
   const isInWebhook = webhookEvents.some((event) => event.error && event.outcome === 'applied')
   if (!error || isInWebhook) return []
   const failed = events.find(({ type }) => type === 'PaymentFailed')
   return [{ key: 'refused', at: failed?.createdAt ?? updatedAt, kind: 'refused', error }]
 }
 
-/** Both sums of an event that told another refunded amount. */
+/** How far events are delivered: to the shop's endpoint, and to listeners in process. */
+export type Delivered =
+  | { state: Delivery['status']; lastStatus?: number }
+  | { state: 'to_shop' | 'to_listeners'; at: string }
+  | { state: 'to_nobody' }
+
+export function deliveredOf(events: readonly StoredEvent[]): Delivered {
+  const deliveries = events.flatMap((event) => event.deliveries)
+  const open = deliveries.find(({ status }) => status !== 'delivered')
+  if (open || events.some(({ listenersDoneAt }) => listenersDoneAt === undefined)) {
+    const { status: state = 'pending', lastStatus } = open ?? {}
+    return { state, ...(lastStatus !== undefined && { lastStatus }) }
+  }
+  // Where nobody listens, it is done as it is stored.
+  const listened = events.filter(({ listenersDoneAt, createdAt }) => listenersDoneAt !== createdAt)
+  const times = [
+    ...deliveries.map(({ deliveredAt = '' }) => deliveredAt),
+    ...listened.map(({ listenersDoneAt = '' }) => listenersDoneAt),
+  ]
+  const at = times.sort().at(-1)
+  if (at === undefined) return { state: 'to_nobody' }
+  return { state: deliveries.length > 0 ? 'to_shop' : 'to_listeners', at }
+}
+
+/** Both sums of an event about another refunded amount. */
 export function refundChange({ payload }: StoredEvent): string | undefined {
   if (!('previousRefundedAmount' in payload)) return undefined
   const { previousRefundedAmount: before, transaction } = payload

@@ -1,5 +1,5 @@
-// One entry of the timeline: what the payer or the money did, or somebody here. What the shop was
-// told of it is one fold, with the deliveries.
+// One entry of the timeline: what the payer or the money did, or somebody here. The events for the
+// shop that followed from it are one fold, with their deliveries.
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
@@ -22,7 +22,7 @@ import { alertText } from './attention.ts'
 import { AcknowledgedBy, AlertSentence } from './attention-list.tsx'
 import { flashOf, GatewayError, Ids, Money } from './elements.tsx'
 import { STATUSES } from './format.ts'
-import { type Entry, refundChange } from './story.ts'
+import { type Delivered, deliveredOf, type Entry, refundChange } from './story.ts'
 
 interface TimelineEntryProps {
   entry: Entry
@@ -44,7 +44,7 @@ export function TimelineEntry({ entry, isNew }: TimelineEntryProps) {
         </div>
         <div class="entry-body">
           {bodyOf(entry)}
-          {entry.told.length > 0 && <Told events={entry.told} />}
+          {entry.events.length > 0 && <ForTheShop events={entry.events} />}
         </div>
       </li>
     )
@@ -87,7 +87,7 @@ function bodyOf(entry: Entry): ComponentChildren {
           <p class="hint">by {entry.note.by}</p>
         </>
       )
-    case 'told':
+    case 'unknown':
       return <h3>An entry that cannot be read</h3>
   }
 }
@@ -214,28 +214,29 @@ function RefundEntry({ refund, currency, by }: { refund: Refund; currency: strin
 }
 
 /** When the shop has taken all of it; else why it has not. */
-function toldText(events: readonly StoredEvent[]) {
-  const deliveries = events.flatMap((event) => event.deliveries)
-  const open = deliveries.find(({ status }) => status !== 'delivered')
-  const isHeard = events.every(({ listenersDoneAt }) => listenersDoneAt !== undefined)
-  if (open || !isHeard) {
-    const answered = open?.lastStatus === undefined ? '' : `: it answered ${open.lastStatus}`
-    return { text: `Not told the shop yet${answered}`, state: open?.status ?? 'pending' }
+function deliveredText(delivered: Delivered): string {
+  switch (delivered.state) {
+    case 'to_shop':
+      return `Told the shop ${timeAt(delivered.at)}`
+    case 'to_listeners':
+      return `Passed to listeners ${timeAt(delivered.at)}`
+    case 'to_nobody':
+      return 'No endpoint and no listener to tell'
+    default: {
+      const { lastStatus } = delivered
+      return `Not told the shop yet${lastStatus === undefined ? '' : `: it answered ${lastStatus}`}`
+    }
   }
-  const times = deliveries.map(({ deliveredAt = '' }) => deliveredAt)
-  const at = times
-    .concat(events.map(({ listenersDoneAt = '' }) => listenersDoneAt))
-    .sort()
-    .at(-1)
-  const who = deliveries.length > 0 ? 'Told the shop' : 'Passed to listeners'
-  return { text: `${who} ${timeAt(at ?? '')}`, state: 'told' }
 }
 
-function Told({ events }: { events: readonly StoredEvent[] }) {
-  const { text, state } = toldText(events)
+function ForTheShop({ events }: { events: readonly StoredEvent[] }) {
+  const delivered = deliveredOf(events)
+  const { state } = delivered
   return (
     <details class="told">
-      <summary class={state === 'told' ? undefined : `state ${state}`}>{text}</summary>
+      <summary class={state.startsWith('to_') ? undefined : `state ${state}`}>
+        {deliveredText(delivered)}
+      </summary>
       <ul class="deliveries stack">
         {events.map((event) => (
           <EventItem key={event.id} event={event} />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refundChange, storyOf, timeline } from '../../../console/payments/story.ts'
+import { deliveredOf, refundChange, storyOf, timeline } from '../../../console/payments/story.ts'
 import type {
   AuditRecord,
   StoredEvent,
@@ -128,8 +128,8 @@ describe('the story of a payment', () => {
         { id: 'a1', kind: 'amount_mismatch', gateway: 'redirect', detail: {}, createdAt: at(5) },
       ],
     })
-    const told = timeline(whole).map((entry) => [entry.key, entry.told.map(({ type }) => type)])
-    expect(told).toEqual([
+    const events = timeline(whole).map((entry) => [entry.key, entry.events.map(({ type }) => type)])
+    expect(events).toEqual([
       ['initiated', ['PaymentInitiated']],
       ['w1', []],
       ['a1', ['PaymentSucceeded', 'AlertRaised']],
@@ -143,7 +143,30 @@ describe('the story of a payment', () => {
     const { can, webhookEvents, refunds, alerts, audit, notes } = answer()
     const parts = { can, webhookEvents, refunds, alerts, audit, notes, events }
     const own = storyOf({ ...row, ...parts, isStranded: false, check: {} })
-    expect(timeline(own)).toMatchObject([{ kind: 'told', told: [{ type: 'PaymentInitiated' }] }])
+    expect(timeline(own)).toMatchObject([
+      { kind: 'unknown', events: [{ type: 'PaymentInitiated' }] },
+    ])
+  })
+
+  it('says whom its events were delivered to, and that there was nobody', () => {
+    const stored = lifecycle('PaymentSucceeded', at(5)) as never as StoredEvent
+    const event = (more: object): StoredEvent => ({ ...stored, deliveries: [], ...more })
+    const delivery = { status: 'delivered', deliveredAt: at(9) }
+    const nobody = event({ listenersDoneAt: at(5) })
+    const listened = event({ listenersDoneAt: at(7) })
+    const posted = event({ listenersDoneAt: at(5), deliveries: [delivery] })
+    const failing = event({
+      listenersDoneAt: at(7),
+      deliveries: [delivery, { status: 'dead', lastStatus: 500 }],
+    })
+    const each = [[nobody], [nobody, listened], [posted, listened], [failing, nobody], [event({})]]
+    expect(each.map(deliveredOf)).toEqual([
+      { state: 'to_nobody' },
+      { state: 'to_listeners', at: at(7) },
+      { state: 'to_shop', at: at(9) },
+      { state: 'dead', lastStatus: 500 },
+      { state: 'pending' },
+    ])
   })
 
   it('shows both sums where another refunded amount was told', () => {
