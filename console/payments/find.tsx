@@ -7,7 +7,11 @@ import { problemText, request } from '../data/http.ts'
 import { go, route } from '../router.ts'
 import { useOnce } from '../ui/elements.tsx'
 import { filterBy, SearchField } from '../ui/filter-bar.tsx'
+import { singleFind } from './found.ts'
 import { filtersOf, pathOf } from './transactions-read.ts'
+
+/** Among more nobody means a single one. */
+const FEW = 20
 
 export function Find() {
   const { view, id, query } = route.value
@@ -20,10 +24,11 @@ export function Find() {
     setProblem(undefined)
     const wanted = isList ? query : { q }
     try {
-      const page = await request<TransactionsPage>(pathOf(filtersOf(wanted), 2))
-      const [only, other] = page.transactions
+      const path = pathOf(filtersOf(wanted), FEW)
+      const { transactions, cursor } = await request<TransactionsPage>(path)
+      const only = cursor === undefined ? singleFind(transactions, q) : undefined
       setTyped('')
-      go({ view: 'payments', query: wanted, ...(only && !other && { id: only.id }) })
+      go({ view: 'payments', query: wanted, ...(only && { id: only.id }) })
     } catch (problem) {
       setProblem(problemText(problem))
     }

@@ -1,8 +1,9 @@
 // Whose a payment is, and why the search found it. Pure.
 
-import type { Transaction } from '../../libraries/api/types.ts'
+import type { Transaction, Unreadable } from '../../libraries/api/types.ts'
 import { decimalsOf } from '../../worker/payments/domain/money.ts'
 import { fold, searchOf } from '../../worker/payments/domain/search.ts'
+import { isUnreadable } from './story.ts'
 
 /** Where shops write who pays, the best first. */
 const CUSTOMER = ['name', 'customer_name', 'email', 'customer_email'] as const
@@ -12,6 +13,10 @@ export function customerOf({ metadata = {} }: Pick<Transaction, 'metadata'>): st
   const given = CUSTOMER.map((name) => metadata[name])
   return given.find((value) => typeof value === 'string' && value.trim() !== '')?.toString()
 }
+
+const AMOUNT = 'Amount'
+const PAID_AMOUNT = 'Paid amount'
+const AMOUNTS: ReadonlySet<string | undefined> = new Set([AMOUNT, PAID_AMOUNT])
 
 /** What of it the search found: `Number`, `Customer`, `Amount`. Undefined: nothing was typed. */
 export function whyFound(row: Transaction, q: string): string | undefined {
@@ -33,13 +38,27 @@ export function whyFound(row: Transaction, q: string): string | undefined {
   if (found.length > 0 && found.every(Boolean)) return [...new Set(found)].join(', ')
   const isOf = (amount: number | undefined, currency: string) =>
     search.amounts.some((typed) => typed[decimalsOf(currency)] === amount)
-  if (isOf(row.amount, row.currency)) return 'Amount'
-  if (row.paid && isOf(row.paid.amount, row.paid.currency)) return 'Paid amount'
+  if (isOf(row.amount, row.currency)) return AMOUNT
+  if (row.paid && isOf(row.paid.amount, row.paid.currency)) return PAID_AMOUNT
   const ids = [row.id, row.gatewayTransactionId, row.externalReferenceId]
   const { beginnings, end = '\n' } = search
   const isId = (id = '') =>
     beginnings.some((text) => id.startsWith(text)) || id.toLowerCase().endsWith(end)
   return ids.some(isId) ? 'Id' : 'Note'
+}
+
+/**
+ * The only find; or the only one in which what was typed is no amount: the number of an order is
+ * the amount of others.
+ */
+export function singleFind(
+  rows: readonly (Transaction | Unreadable)[],
+  q: string,
+): Transaction | Unreadable | undefined {
+  const isNamed = (row: Transaction | Unreadable) =>
+    isUnreadable(row) || !AMOUNTS.has(whyFound(row, q))
+  const named = rows.length > 1 ? rows.filter(isNamed) : rows
+  return named.length === 1 ? named[0] : undefined
 }
 
 const nameOf = (name: string): string =>

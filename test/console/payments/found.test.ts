@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { customerOf, whyFound } from '../../../console/payments/found.ts'
+import { customerOf, singleFind, whyFound } from '../../../console/payments/found.ts'
 import type { Transaction } from '../../../libraries/api/types.ts'
 
 const row = {
@@ -30,6 +30,25 @@ describe('why a payment was found', () => {
 
   it('is not said where nothing was typed', () => {
     expect(whyFound(row, ' ')).toBeUndefined()
+  })
+})
+
+describe('Enter opens', () => {
+  const at = (id: string, more: object) => ({ ...row, id, ...more })
+  const order = at('1', { reference: 'ORD-25000', amount: 5 })
+  const [one, other] = [at('2', {}), at('3', { reference: 'ORD-2' })]
+
+  it('the one whose number was typed, though others have it as their amount', () => {
+    expect(singleFind([one, order, other], '25000')).toBe(order)
+    expect(singleFind([other], '25000')).toBe(other)
+  })
+
+  it('none of several that are meant', () => {
+    expect(singleFind([one, other], '25000')).toBeUndefined()
+    expect(singleFind([order, at('4', order)], '25000')).toBeUndefined()
+    expect(singleFind([], '25000')).toBeUndefined()
+    const unreadable = { id: '5', code: 'unreadable', invalid: 'It is no time.' } as const
+    expect(singleFind([unreadable, order], '25000')).toBeUndefined()
   })
 })
 
