@@ -12,7 +12,7 @@ import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { focused, linkOf, openConsole, tabTo } from '../support/console-page.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'
-import { detailOf, withChanged } from '../support/made-up-board.ts'
+import { detailOf, session, task, withChanged } from '../support/made-up-board.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const starts = new Starts()
@@ -148,6 +148,29 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await ofBoard.getByText('main tree switched from main to fix').waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
+
+  it('names on a phone what is stuck, whole, with who has it and for how long', async () => {
+    const board = await openFull()
+    const { page } = board
+    await page.setViewportSize({ width: 390, height: 664 })
+    const titles = ['Read the brightness of the room', 'قياس سطوع الغرفة كل دقيقة']
+    const stalled = { status: 'in_progress', executionState: 'stalled' } as const
+    const held = { health: 'stalled', tree: 'light', branch: 'agent/light' } as const
+    await board.update({
+      tasks: titles.map((title, n) => task(`LAMP-${n}`, { ...stalled, title, sessionId: `s${n}` })),
+      sessions: titles.map((_, n) =>
+        session(`s${n}`, { ...held, task: `LAMP-${n}`, actor: 'root@build-machine:27080' }),
+      ),
+    })
+    for (const title of titles) {
+      await page.getByRole('list', { name: 'Stuck' }).getByRole('link', { name: title }).waitFor()
+    }
+    const cut = `[...document.querySelectorAll('.stuck a > span:not(.chip), .stuck .for')]
+      .filter((it) => it.clientWidth < 20 || it.scrollWidth > it.clientWidth)
+      .map((it) => it.textContent)`
+    expect(await page.evaluate(cut)).toEqual([])
+    await expectAccessible(page)
+  })
 
   it('is used by keyboard alone: the counts, who is stuck, and what is to review', async () => {
     const board = await openFull()
