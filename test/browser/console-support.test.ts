@@ -1,6 +1,6 @@
 // The stories of docs/support.md, each from the search to the answer, by what the first screen says.
 
-import type { Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import { seriousFaults } from '../support/axe.ts'
@@ -181,21 +181,58 @@ describe.skipIf(!hasChromium)(`what support reads first in Chromium${whySkipped}
     await starts.clear()
   })
 
+  async function opened(options: BrowserContextOptions, before?: (it: BrowserContext) => unknown) {
+    const context = await (await openChromium()).newContext(options)
+    await before?.(context)
+    const { url, tokens } = await system.start.local()
+    const { page, complaints } = await openConsole(context, `${url}/#/payments`)
+    await page.getByLabel('Access token').fill(tokens.payments)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    // The browser complains that nobody was signed in.
+    complaints.length = 0
+    return { page, complaints }
+  }
+
+  it('five of many open issues are read at once, and ? tells the keys of payments', async () => {
+    const alerts = Array.from({ length: 19 }, (_, n) => ({
+      id: `a${n}`,
+      kind: 'late_payment',
+      gateway: 'redirect',
+      transactionId: `t${n}`,
+      detail: { amount: 25_000, currency: 'IQD', reference: `order-${n}` },
+      createdAt: new Date(1_795_900_000_000 - n * 60_000).toISOString(),
+    }))
+    const { page, complaints } = await opened({ viewport: VIEWS[1].size }, (context) =>
+      context.route('**/api/payments/alerts?*', (route) => route.fulfill({ json: { alerts } })),
+    )
+    const needs = page.getByRole('region', { name: 'Needs you 19' })
+    const issues = needs.getByRole('heading', { level: 3 })
+    await needs.getByText('19 late').waitFor()
+    expect(await issues.count()).toBe(5)
+    await needs.getByRole('link', { name: 'Details of order-4' }).waitFor()
+    await needs.getByRole('button', { name: '14 more' }).click()
+    expect(await issues.count()).toBe(19)
+    expect(await seriousFaults(page)).toEqual([])
+
+    await page.keyboard.press('?')
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await keys.getByText('Open the payment; in the search, a single find').waitFor()
+    expect(await keys.getByText('Move between cards').count()).toBe(0)
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await keys.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
   describe.each(VIEWS)('at $size.width × $size.height, $colorScheme, of $customer', (view) => {
     let page: Page
     let complaints: string[]
     beforeAll(async () => {
-      const browser = await openChromium()
       const { size: viewport, colorScheme } = view
-      const context = await browser.newContext({ viewport, colorScheme })
-      await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
-      const { url, tokens } = await system.start.local()
-      ;({ page, complaints } = await openConsole(context, `${url}/#/payments`))
-      await page.getByLabel('Access token').fill(tokens.payments)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('button', { name: 'Sign out' }).waitFor()
-      // The browser complains that nobody was signed in.
-      complaints.length = 0
+      ;({ page, complaints } = await opened({ viewport, colorScheme }, (context) =>
+        context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)"),
+      ))
     })
 
     it.each(STORIES)('$name', async (story) => {
