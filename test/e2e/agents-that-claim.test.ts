@@ -21,6 +21,7 @@ afterAll(() => starts.clear())
 const WITHIN_MS = 300_000
 const SLOW = { timeout: WITHIN_MS / 3 }
 /** Those of the command line, seven at once. */
+const AGENTS = 7
 const TASKS = 14
 const OVER_MCP = 20
 /** Without it the files of Backlog.md are edited as an agent does. */
@@ -39,7 +40,7 @@ describe.each([
       const { findings, ...counts } = await workOff({
         tool: toolsWith(program)[name],
         tasks,
-        agents: 7,
+        agents: AGENTS,
         ...(overMcp && { overMcp }),
         workMs: 200,
         faultEvery: 6,
@@ -52,6 +53,8 @@ describe.each([
       expect(counts).toMatchObject({ done: tasks, closed: tasks })
       // All take from one list, so how many each does is nobody's promise.
       expect(counts.overMcp > 0).toBe(overMcp !== undefined)
+      // It goes on while the others do: none of them begins a third task before it has its next.
+      expect(counts.overtaken).toBeLessThanOrEqual(2 * AGENTS)
       expect(counts.faults['killed agents']).toBeGreaterThan(0)
     },
     WITHIN_MS,

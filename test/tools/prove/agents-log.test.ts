@@ -24,12 +24,18 @@ describe('the log of agents that work off a board', () => {
       'begun T-3 c',
       'done T-3 c',
     )
-    expect(work).toEqual({ done: 3, begun: 6, refused: 1, working: [], findings: [] })
+    const counts = { done: 3, begun: 6, refused: 1, overtaken: 0 }
+    expect(work).toEqual({ ...counts, working: [], findings: [] })
   })
 
   it('knows who is at work', () => {
     const lines = ['begun T-1 a', 'begun T-2 b', 'begun T-3 c', 'done T-3 c', 'killed b']
     expect(read(...lines).working).toEqual(['a'])
+  })
+
+  it('counts how many tasks others begin while one asks for its own, however often', () => {
+    const asked = ['asks a', 'begun T-1 b', 'asks a', 'done T-1 b', 'begun T-2 c', 'begun T-3 a']
+    expect(read(...asked, 'begun T-4 b', 'asks a', 'begun T-5 c').overtaken).toBe(2)
   })
 
   it.each([

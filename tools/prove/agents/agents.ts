@@ -180,7 +180,8 @@ class Team {
   /** Else the others might leave it nothing. */
   async #hasBegun(name: string): Promise<void> {
     const until = performance.now() + this.#plan.patienceMs
-    const hasLine = async () => (await readFile(this.#log, 'utf8')).includes(` ${name}\n`)
+    const line = new RegExp(`^begun \\S+ ${name}$`, 'm')
+    const hasLine = async () => line.test(await readFile(this.#log, 'utf8'))
     while (!(await hasLine()) && performance.now() < until) await sleep(LOOK_MS)
   }
 

@@ -43,9 +43,11 @@ export async function workOverMcp(agent: McpAgent): Promise<number> {
       }
     }
     while (done < tasks && !signal.aborted) {
-      const wanted = { agent: name, wait_seconds: WAIT_S }
-      const { claim, task } = await call('claim_task', wanted)
-      if (!task) continue
+      await note(`asks ${name}`)
+      const given = await call('claim_task', { agent: name, wait_seconds: WAIT_S })
+      // A refusal names a task, too.
+      if (given.code !== undefined || !given.task) continue
+      const { claim, task } = given
       await tool.mark(task.id)
       await note(`begun ${task.id} ${name}`)
       const { code } = await call('renew_claim', { claim, progress: 'kneading' })
