@@ -1,5 +1,5 @@
-// What a file says, as it is kept and published. The one place where what others wrote is parsed:
-// however it was made, that ends in time.
+// The records of a file, as they are stored and published. The only place where foreign text is
+// parsed, within a time limit.
 
 import { basename } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
@@ -16,15 +16,15 @@ import { maskSecrets } from './mask-secrets.ts'
 
 /** A shorter text is not watched: that costs 0.1 ms, of 100,000 tasks ten seconds. */
 const UNWATCHED_CHARS = 64 << 10
-/** What is longer and honest takes a few milliseconds. A webhook waits meanwhile. */
+/** An honest file that is longer takes a few milliseconds. Webhooks wait meanwhile. */
 const WITHIN_MS = 250
 /** The largest list within its bounds takes 0.3 s. */
 const LIST_WITHIN_MS = 1_000
 
-/** `tookTooLong`: it was ended, and so it would be again. */
+/** `tookTooLong`: parsing was ended, and would be again. */
 export type ParsedInTime = Parsed & { tookTooLong?: true }
 
-/** Never throws. `output`: what of a run is kept. */
+/** Never throws. `output`: what is kept of the output of runs. */
 export function parseFile(
   store: Store,
   path: string,
@@ -43,7 +43,7 @@ export function parseFile(
   }
 }
 
-/** In place of what a file says that took too long before. */
+/** For a file that took too long before. */
 export function tooSlow(store: Store, path: string, kind: FileKind): ParsedInTime {
   const why = `${basename(path)} took too long to read, and is read again when it changes.`
   return { state: 'broken', entries: store.unreadable(path, kind, why), tookTooLong: true }
@@ -73,7 +73,7 @@ function hasManyTwins({ fold }: Pick<Store, 'fold'>, entries: readonly Entry[]):
   })
 }
 
-/** What a merge left unresolved is no more than that, whatever a tool makes of it. */
+/** A file with unresolved conflicts is invalid, whatever its tool reads from it. */
 function withoutConflict(store: Store, path: string, kind: FileKind, text: string): Parsed {
   const parsed = store.parse(path, kind, text)
   // A program may print such lines.
@@ -92,7 +92,7 @@ export type RunOutput = 'masked' | 'none'
 
 const printable = (output: string): string => maskSecrets(output.replaceAll('\0', '\ufffd'))
 
-/** Only runs are another. */
+/** Only runs differ from what was parsed. */
 const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
   entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
 

@@ -22,7 +22,7 @@ const MOST_FIRST: Readonly<Record<string, Partial<Record<FirstKey, number>>>> = 
 /** One Node process watches the files with the code of the sidecar: it is not measured twice. */
 const BURST_RUNS = {
   memory: { signalbox: 20, chokidar: 2, 'chokidar-tuned': 8 },
-  /** Shows what the disk adds; it has no aim. */
+  /** What the disk adds, without an aim. */
   disk: { signalbox: 6, chokidar: 1, 'chokidar-tuned': 4 },
 }
 type Medium = keyof typeof BURST_RUNS
@@ -59,7 +59,7 @@ export const runWatch: Bench = async (run, report) => {
   await atRest(plan, run, report)
 }
 
-/** On a disk the other process needs longer to write than anyone to notice. */
+/** On a disk, writing takes the other process longer than noticing takes any system. */
 async function bursts(tasks: number, place: Medium, run: BenchRun, report: Report) {
   const { burst } = run.isQuick ? QUICK : FULL
   const dir = place === 'memory' ? (run.memoryDir ?? run.workDir) : run.workDir
@@ -90,7 +90,7 @@ const FIRST: Readonly<Record<FirstKey, [what: string, unit: string]>> = {
   restart: ['the restart after it', 'ms'],
 }
 
-/** When no file was ever read. On Node all is one process; on workerd the sidecar is measured. */
+/** Nothing was read before. On Node all is one process; on workerd the sidecar is measured. */
 async function firstStarts(tasks: number, starts: number, run: BenchRun, report: Report) {
   const board = makeBoard(join(run.workDir, `board-first-${tasks}`), tasks)
   for (const system of ['signalbox-node', 'signalbox'] as const) {
@@ -127,13 +127,13 @@ async function atRest(plan: typeof FULL, run: BenchRun, report: Report): Promise
     const readyMs: number[] = []
     for (let n = 0; n < plan.starts; n++) {
       const target = await startTarget(system, board.dir, dataDir)
-      // The first one knows nothing yet.
+      // The first start is no restart.
       if (n > 0) readyMs.push(target.readyMs)
       await target.stop()
     }
     const target = await startTarget(system, board.dir, dataDir)
     readyMs.push(target.readyMs)
-    // Somebody looks on: a stream is open, and its pings are part of being idle.
+    // A stream is open, as in use: its pings are part of being idle.
     const messages = await Messages.open(target)
     try {
       await sleep(plan.settleMs)
@@ -142,15 +142,15 @@ async function atRest(plan: typeof FULL, run: BenchRun, report: Report): Promise
       const tookMs = performance.now() - from.at
       const cpu = ((cpuMsOf(target.pid) - from.cpuMs) / tookMs) * 100
       const { rssMiB, peakMiB } = memoryOf(target.pid)
-      const show = (words: string, unit: string, values: number[], most?: number) => {
+      const reportOne = (words: string, unit: string, values: number[], most?: number) => {
         const what = `${counted(tasks)} at rest: ${words}`
         const aim = system === 'signalbox' ? mostOf(most) : {}
         report(rowOf({ what, system: LABEL[system], unit }, values, aim))
       }
-      show('ready after a restart', 'ms', readyMs, MOST_AT_REST.ready)
-      show('memory', 'MiB', [rssMiB], MOST_AT_REST.memory)
-      show('memory at most', 'MiB', [peakMiB])
-      show('of a core', '%', [cpu], MOST_AT_REST.cpu)
+      reportOne('ready after a restart', 'ms', readyMs, MOST_AT_REST.ready)
+      reportOne('memory', 'MiB', [rssMiB], MOST_AT_REST.memory)
+      reportOne('memory at most', 'MiB', [peakMiB])
+      reportOne('of a core', '%', [cpu], MOST_AT_REST.cpu)
     } finally {
       messages.close()
       await target.stop()

@@ -11,7 +11,7 @@ import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
 import type { RecordedStore } from './recorded-sqlite.ts'
-import { type Before, goneNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
+import { type Before, deletedNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
 import { isInReview } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, MainTree, Task } from './wire.ts'
@@ -106,7 +106,9 @@ export class Activity {
     for (const [id, { before, task }] of changes) {
       const known = recorded.get(id)
       if (first === 'first' || (!task && !known)) continue
-      const news = task ? newsOf(known, before, task, isClosed) : known && goneNews(known, isClosed)
+      const news = task
+        ? newsOf(known, before, task, isClosed)
+        : known && deletedNews(known, isClosed)
       // A branch that is checked out is not merged.
       const isOfReview = before && task && !state.isSwitching
       const review = isOfReview ? reviewNews(before, task, isClosed) : undefined

@@ -36,10 +36,10 @@ type Text = Pick<Task, 'id' | 'title' | 'status' | 'parent' | 'rank' | 'unnumber
 
 export const NO_MOVES: Moved = { named: [], went: [], came: [] }
 
-/** More than one of a list, or so many of a title, are not told apart anyway. */
+/** With more than one of a list, or so many of a title, none is known to be that of the claim. */
 const MOST_PLACES = 2
 const MOST_NAMED = 1_000
-/** So long a task is kept that may be that of a claim. */
+/** A task that may be that of a claim is kept for so long. */
 const MAY_BE_MS = 120_000
 
 /** `before`: the title that the task had; undefined: it is new. */
@@ -94,8 +94,8 @@ export function follow(
     const alike = (ids: readonly string[]) =>
       [...new Set(ids)].flatMap((id) => taskOf(id) ?? []).filter(isAlike)
     if (taskOf(claim.task)?.title === title) {
-      const now = alike([...twins, ...moved.named]).map(({ id }) => id)
-      if (now.join() !== twins.join()) others.push({ ...claim, twins: now })
+      const current = alike([...twins, ...moved.named]).map(({ id }) => id)
+      if (current.join() !== twins.join()) others.push({ ...claim, twins: current })
       continue
     }
     const known = mayBe.filter((it) => it.generation === generation)
@@ -125,10 +125,10 @@ function inItsPlace(
   return gone && isOne && next.rank === gone.rank ? taskOf(next.id) : undefined
 }
 
-/** What is finished does not need its task any more. */
+/** A finished claim does not need its task any more. */
 const mayHold = ({ end }: Claim): boolean => !end || end.outcome === 'deleted'
 
-/** A claim that stays keeps its task, and two that would meet stay both. */
+/** A claim that does not move keeps its task, and of two that would get one task neither moves. */
 function withoutClashes(moves: Map<number, Text>, claims: readonly Claim[]): void {
   for (let before = -1; before !== moves.size; ) {
     before = moves.size

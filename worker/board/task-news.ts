@@ -22,15 +22,15 @@ const shortList = (texts: readonly string[]): string[] =>
 
 /** What is recorded of a task from now on. */
 export function recordOf({ status, title, inMain, trees }: Omit<Task, 'body'>): Recorded {
-  const some =
+  const mark =
     inMain === false ? (trees?.find((it) => it.status === status) ?? trees?.[0]) : undefined
-  return { status: shortText(status), title: shortText(title), tree: some?.tree ?? null }
+  return { status: shortText(status), title: shortText(title), tree: mark?.tree ?? null }
 }
 
 /**
  * The main tree counts. What only linked worktrees have is recorded with one of them, as `tree`,
- * and what leaves the main tree is deleted, whoever has a copy still. `last`: undefined where it
- * was not there. Undefined: there is no news.
+ * and what leaves the main tree is deleted, also while a worktree has a copy. `last`: undefined if
+ * it was not there. Returns undefined if nothing changed.
  */
 export function newsOf(
   last: Recorded | undefined,
@@ -38,7 +38,7 @@ export function newsOf(
   task: Task,
   isClosed: (status: string) => boolean,
 ): News | undefined {
-  // What cannot be read has no status: what was recorded stands.
+  // An unreadable file has no status: what was recorded stays.
   if (last && task.invalid !== undefined && task.status === '') return undefined
   const now = recordOf(task)
   const { status, title, tree } = now
@@ -48,7 +48,7 @@ export function newsOf(
     const from = last && last.status !== status ? last.status : null
     return { kind: 'created', title, ...where, changes: { status: [from, status] } }
   }
-  if (last.tree === null && tree !== null) return goneNews(last, isClosed)
+  if (last.tree === null && tree !== null) return deletedNews(last, isClosed)
   const changes: Changes = {}
   if (last.status !== status) changes.status = [last.status, status]
   if (last.title !== title) changes.title = [last.title, title]
@@ -77,8 +77,8 @@ export function reviewNews(
   return { kind, title: shortText(task.title), ...(tree !== undefined && { tree }) }
 }
 
-/** Of a task that is not there any more. */
-export const goneNews = (
+/** Of a deleted task. */
+export const deletedNews = (
   { status, title, tree }: Recorded,
   isClosed: (status: string) => boolean,
 ): News => ({

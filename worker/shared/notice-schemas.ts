@@ -1,5 +1,5 @@
-// What `notices` may hold, in the file and as a sidecar publishes it. Apart from their types, which
-// the package has without those of zod.
+// The schemas of `notices`, in the file and as a sidecar publishes them. The types of the file are
+// in notice-rules.ts: the package has those without zod.
 
 import * as z from 'zod'
 import { checkFields } from './fields.ts'
@@ -22,13 +22,15 @@ const addresses = {
   slack: address.exactOptional(),
   mattermost: address.exactOptional(),
 }
-const isOne = (to: object) => Object.keys(to).length === 1
-const one = { error: `must name one of ${ADDRESSED.join(', ')} and command` }
+const hasOneKey = (to: object) => Object.keys(to).length === 1
+const ONE_TARGET = { error: `must name one of ${ADDRESSED.join(', ')} and command` }
 const rule = <Command extends z.ZodType>(command: Command) =>
   z.strictObject({
     on: z.enum(NOTICE_CAUSES),
     minutes: z.number().min(0).max(MOST_MINUTES).exactOptional(),
-    to: z.strictObject({ ...addresses, command: command.exactOptional() }).refine(isOne, one),
+    to: z
+      .strictObject({ ...addresses, command: command.exactOptional() })
+      .refine(hasOneKey, ONE_TARGET),
   })
 
 const argument = z.string().max(MOST_CHARS)

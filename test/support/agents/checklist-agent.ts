@@ -8,25 +8,25 @@ import { Agent, WORDS } from './agent.ts'
 /** The page shows fifty cards of a column at first, and a person's boards are not huge. */
 const MOST_FOLDERS = 6
 const MOST_LINES = 14
-/** A change that stays: of a small board, a message means most of it, and all of it is read anew. */
+/** Never removed: on a board without it most messages would be `tasks-changed`. */
 export const KEPT = 'menu'
 export const KEPT_LINES = 40
 
 interface ListTool {
   marks: readonly string[]
-  about: string
+  description: string
   heading: string
   archive?: string
 }
 export const OPENSPEC: ListTool = {
   marks: [' ', ' ', 'x', 'x', 'X', '~'],
-  about: 'proposal.md',
+  description: 'proposal.md',
   heading: '# Change: ',
   archive: 'archive',
 }
 export const KIRO: ListTool = {
   marks: [' ', 'x', 'x', '-', '~'],
-  about: 'requirements.md',
+  description: 'requirements.md',
   heading: '# Requirements of ',
 }
 const BOX = /^(\s*[-*] )\[.?\]/
@@ -53,11 +53,15 @@ export class ListAgent extends Agent {
       [4, () => this.#edit(list, (lines) => this.#insert(lines))],
       [3, () => this.#edit(list, (lines) => this.#remove(lines))],
       [3, () => this.#edit(list, (lines) => this.#swap(lines))],
-      [2, () => this.save(join(place, this.#tool.about), `${this.#tool.heading}${this.words()}\n`)],
+      [
+        2,
+        () =>
+          this.save(join(place, this.#tool.description), `${this.#tool.heading}${this.words()}\n`),
+      ],
       [2, () => (names.length < MOST_FOLDERS ? this.#add() : rm(place, { recursive: true }))],
       [1, () => rename(place, join(this.#dir, this.#name()))],
       [1, () => this.#archive(place)],
-      [1, () => rm(join(place, this.#tool.about))],
+      [1, () => rm(join(place, this.#tool.description))],
       [1, () => this.#strange(list)],
     ])
     await step()
@@ -127,7 +131,7 @@ export class ListAgent extends Agent {
     await rename(place, join(folder, `2026-01-0${1 + this.random.below(9)}-${basename(place)}`))
   }
 
-  /** What is no mistake for a tool, and easily one for its reader. */
+  /** Valid for the tool, and easily misread by a parser. */
   async #strange(list: string): Promise<void> {
     const text = await readFile(list, 'utf8')
     const other = this.pick([
