@@ -154,6 +154,7 @@ const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[
         </summary>
         <div class="table-scroll">
           <table class="books">
+            <TableHead of={DIFFERENCE_COLUMNS} />
             <tbody>
               {rows
                 .filter(({ row }) => row?.payout === id)

@@ -62,6 +62,9 @@ describe.skipIf(!hasChromium)(`the books in Chromium${whySkipped}`, () => {
       .filter({ hasText: /Paid.*50,005.*50,000.*IQD.5$/ })
       .waitFor()
 
+    await page.setViewportSize({ width: 390, height: 664 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+
     const typed = ['id,amount,currency,date,type', `${rows[0]},Vrac`, `${rows[1]},Sale`].join('\n')
     await page
       .getByLabel('Settlement file')
