@@ -1,11 +1,9 @@
 // Notices: the switch of this browser, the rules of the board, and the last deliveries, with those
 // that failed.
 
-import { useEffect, useState } from 'preact/hooks'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
-import { problemText, repeatedRead } from '../data/http.ts'
 import type { Live } from '../data/live.ts'
-import { openPagePoller } from '../data/page-poller.ts'
+import { usePolled } from '../data/use-read.ts'
 import { linkTo } from '../router.ts'
 import { count, LOADING } from '../ui/format.ts'
 import { Age, Time } from '../ui/time.tsx'
@@ -26,7 +24,8 @@ const RULES: Readonly<Record<Rule['on'], string>> = {
 }
 
 export function NoticesView({ live: { path } }: { live: Live }) {
-  const { answer, problem } = useNotices(path)
+  const query = new URLSearchParams({ path })
+  const { answer, problem } = usePolled<Notices>(`/api/notices?${query}`)
   return (
     <div class="notices stack">
       <header class="row">
@@ -47,25 +46,6 @@ export function NoticesView({ live: { path } }: { live: Live }) {
       {answer && <Deliveries of={answer.deliveries} />}
     </div>
   )
-}
-
-function useNotices(path: string) {
-  const [answer, setAnswer] = useState<Notices>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const read = repeatedRead<Notices>()
-    const query = new URLSearchParams({ path })
-    const poller = openPagePoller({
-      async round(aborted) {
-        setAnswer(await read(`/api/notices?${query}`, aborted))
-      },
-      onFreshness: (freshness) =>
-        setProblem(freshness.name === 'unreachable' ? problemText(freshness.problem) : undefined),
-    })
-    poller.refresh()
-    return () => poller.close()
-  }, [path])
-  return { answer, problem }
 }
 
 const Rules = ({ of }: { of: readonly Rule[] }) => (

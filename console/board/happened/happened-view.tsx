@@ -2,11 +2,10 @@
 // at, then one line for all that an agent did to a task.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 import type { Activity } from '../../../libraries/api/types.ts'
-import { problemText, repeatedRead } from '../../data/http.ts'
 import type { Live } from '../../data/live.ts'
-import { openPagePoller } from '../../data/page-poller.ts'
+import { usePolled } from '../../data/use-read.ts'
 import { route } from '../../router.ts'
 import { Choice } from '../../ui/filter-bar.tsx'
 import { count, LOADING, number } from '../../ui/format.ts'
@@ -92,28 +91,17 @@ function useHappened(path: string, since: string) {
     () => lookAgain(parseLooked(localStorage.getItem(key)), Date.now()),
     [key],
   )
-  const [answer, setAnswer] = useState<Activity>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const read = repeatedRead<Activity>()
+  const asked = useMemo(() => {
     const hours = HOURS[since] ?? HOURS['24h'] ?? 24
     const first = new Date(Date.now() - hours * HOUR_MS).toISOString()
     const from = since === '' ? (look.from ?? first) : first
-    const query = new URLSearchParams({ path, since: from, limit: `${MOST}` })
-    setAnswer(undefined)
-    const poller = openPagePoller({
-      async round(aborted) {
-        const found = await read(`/api/activity?${query}`, aborted)
-        const to = found.activity[0]?.at ?? look.to
-        localStorage.setItem(key, JSON.stringify({ ...look, to }))
-        setAnswer(found)
-      },
-      onFreshness: (freshness) =>
-        setProblem(freshness.name === 'unreachable' ? problemText(freshness.problem) : undefined),
-    })
-    poller.refresh()
-    return () => poller.close()
+    return `/api/activity?${new URLSearchParams({ path, since: from, limit: `${MOST}` })}`
   }, [path, since, look])
+  const { answer, problem } = usePolled<Activity>(asked)
+  useEffect(() => {
+    const to = answer?.activity[0]?.at ?? look.to
+    if (answer) localStorage.setItem(key, JSON.stringify({ ...look, to }))
+  }, [answer])
   return { look, answer, problem }
 }
 
