@@ -62,7 +62,7 @@ export function noticePlan(rules: readonly NoticeRule[], log: Log): NoticePlan {
 const nameOf = (command: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(command)).digest('hex').slice(0, 16)
 
-/** Without a shell. Resolves with why it failed: readers see that, and not what stands in the file. */
+/** Without a shell. Resolves with why it failed: readers see it, and no path of the file. */
 function run([program, ...args]: Command, text: string, body: string): Promise<string | undefined> {
   // No argument can hold a NUL; a title can.
   const argument = text.replaceAll('\0', '\uFFFD')
