@@ -2,9 +2,9 @@
 // is compared with these.
 
 import type { RunOutput } from '../sidecar/files/parse-file.ts'
-import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
 import type { SharePlan } from '../system/share.ts'
+import { LAYOUT_NAMES } from '../worker/shared/layout-names.ts'
 import { Setting } from './setting.ts'
 
 /** The variables of options. */

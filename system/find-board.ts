@@ -4,7 +4,6 @@ import { cp, mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { discoverBoards, type FoundBoard, whyNone } from '../sidecar/boards/discover.ts'
 import { isRepository, leadingFolder } from '../sidecar/git/worktrees.ts'
-import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import {
   type Candidate,
   findStore,
@@ -13,6 +12,7 @@ import {
   type Search,
   storesIn,
 } from '../sidecar/layouts/registry.ts'
+import { LAYOUT_NAMES } from '../worker/shared/layout-names.ts'
 import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 

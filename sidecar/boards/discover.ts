@@ -4,6 +4,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
+import { LAYOUT_NAMES } from '../../worker/shared/layout-names.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import {
   type GitTree,
@@ -16,7 +17,7 @@ import {
   strayAt,
   treeOf,
 } from '../git/worktrees.ts'
-import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import {
   noBoardIn,
   openFolder,

@@ -3,17 +3,6 @@
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
-/** In the order in which they are tried. One that is missing here does not compile. */
-export const LAYOUT_NAMES = Object.keys({
-  cairn: true,
-  'backlog-md': true,
-  'task-master': true,
-  openspec: true,
-  kiro: true,
-  'spec-kit': true,
-  bmad: true,
-} satisfies Record<LayoutName, true>) as LayoutName[]
-
 /**
  * What a file of the store is. `tasks` is one file that holds many tasks. `about` has the title and
  * text of a task that a file of the same folder holds, and is that task itself where none does. A

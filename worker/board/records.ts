@@ -2,6 +2,7 @@
 // The types of wire.ts and the descriptions in libraries/api/board.ts come from these schemas.
 
 import * as z from 'zod'
+import { LAYOUT_NAMES } from '../shared/layout-names.ts'
 import { choice } from '../shared/query.ts'
 
 const optionalText = z.string().exactOptional()
@@ -218,15 +219,7 @@ export const runSchema = z
   })
   .describe('One run of the checks of a task, from its log file.')
 
-export const layoutSchema = z.enum([
-  'cairn',
-  'backlog-md',
-  'task-master',
-  'openspec',
-  'kiro',
-  'spec-kit',
-  'bmad',
-])
+export const layoutSchema = z.enum(LAYOUT_NAMES)
 
 export const boardSchema = z
   .object({

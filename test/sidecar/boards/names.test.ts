@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type FoundBoard, keyOf } from '../../../sidecar/boards/discover.ts'
 import { type Naming, nameBoards } from '../../../sidecar/boards/names.ts'
-import { LAYOUT_NAMES, type Store } from '../../../sidecar/layouts/layout.ts'
+import type { Store } from '../../../sidecar/layouts/layout.ts'
 import type { LayoutName } from '../../../worker/board/wire.ts'
+import { LAYOUT_NAMES } from '../../../worker/shared/layout-names.ts'
 
 const board = (dir: string, layout: LayoutName): FoundBoard => ({
   dir,

@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Entry, invalidOf, LAYOUT_NAMES, type Store } from '../../../sidecar/layouts/layout.ts'
+import { type Entry, invalidOf, type Store } from '../../../sidecar/layouts/layout.ts'
 import { findStore } from '../../../sidecar/layouts/registry.ts'
 import {
   boardSchema,
@@ -13,6 +13,7 @@ import {
   sessionSchema,
   taskSchema,
 } from '../../../worker/board/records.ts'
+import { LAYOUT_NAMES } from '../../../worker/shared/layout-names.ts'
 import { Dice } from '../../support/odd-boards.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { BOARDS } from './boards.ts'
