@@ -163,8 +163,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     elapsed: hostClock.elapsed,
     after: hostClock.after,
     silentAfterMs: config.silentAfterMs,
-    sendNotice: (letter, board) => {
-      const sending = sendNotice(letter, board)
+    sendNotice: (letter) => {
+      const sending = sendNotice(letter)
       work.add(sending)
       return sending
     },

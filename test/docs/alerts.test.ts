@@ -262,6 +262,7 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
       after: () => () => undefined,
       maxIdle: 8,
       log: () => undefined,
+      sendNotice: async () => ({ ok: true, status: 204 }),
       room: { all: 1, each: 1 },
       roomOfAll: { all: 1, each: 1 },
     })

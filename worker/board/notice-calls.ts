@@ -107,6 +107,12 @@ export interface SealedRule extends Destination {
   minutes?: number
 }
 
+/** The rules of one board. The board's name is kept with them: an alarm may come without it. */
+export interface BoardRules {
+  board: string
+  rules: readonly SealedRule[]
+}
+
 /** With their addresses encrypted. */
 export const sealed = (rules: readonly PublishedRule[], seal: Seal): Promise<SealedRule[]> =>
   Promise.all(

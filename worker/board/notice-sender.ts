@@ -10,7 +10,7 @@ import type { Notice, NoticeBody, ShownCause } from './notice-calls.ts'
 import type { Letter } from './notices.ts'
 
 /** Never rejects. */
-export type SendNotice = (letter: Letter, board: string) => Promise<Sent>
+export type SendNotice = (letter: Letter) => Promise<Sent>
 
 const PATIENCE_MS = 10_000
 /** Addresses are encrypted for this. */
@@ -36,7 +36,7 @@ export function createNoticeSender({
   const seal = createSeal(secrets, SEALED_FOR)
   const canSign = signing.length > 0 && signing.every((it) => whsecProblem(it) === undefined)
   const signer = canSign && createWebhookSigner(signing)
-  return async ({ id, to, sealed, notice, at }, board) => {
+  return async ({ id, board, to, sealed, notice, at }) => {
     const url = sealed === undefined ? undefined : await seal.open(sealed)
     if (url === undefined) return failed('The address cannot be decrypted: set AUTH_SECRETS.')
     const { host, hostname } = new URL(url)

@@ -31,6 +31,7 @@ interface Looked {
 }
 
 export interface NoticeState {
+  board: string
   rules: StoredRule[]
   targets: Target[]
   /** How it was when it was last decided. */
@@ -85,7 +86,7 @@ export function sqliteNoticeStore(sql: Sql) {
   return {
     state(): NoticeState {
       const [row] = sql.all<{ json: string }>('SELECT json FROM notice_state')
-      return row ? (JSON.parse(row.json) as NoticeState) : { rules: [], targets: [] }
+      return row ? (JSON.parse(row.json) as NoticeState) : { board: '', rules: [], targets: [] }
     },
     save(state: NoticeState): void {
       const json = JSON.stringify(state)

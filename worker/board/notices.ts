@@ -13,7 +13,7 @@ import {
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
-import type { Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import type { BoardRules, Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
 import { type Cause, causesOf, isOfThePast, type NoticeFacts, readsAll } from './notice-causes.ts'
 import type {
   DeliveryRow,
@@ -29,6 +29,7 @@ import type { BoardConfig, CommandEnd } from './wire.ts'
 /** What the host is to send. */
 export interface Letter {
   id: string
+  board: string
   to: Exclude<Target['to'], 'command'>
   /** The address, encrypted. */
   sealed: string | undefined
@@ -95,7 +96,7 @@ export class Notices {
   }
 
   /** What the sidecar publishes. Of a transaction of the caller's. */
-  setRules(sealed: readonly SealedRule[], now: number): void {
+  setRules({ board, rules: sealed }: BoardRules, now: number): void {
     const state = this.#store.state()
     const { targets, rules } = placed(sealed)
     const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
@@ -113,7 +114,7 @@ export class Notices {
     const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
     // As if all of it had ended now: it may be back after a mistake in the file.
     for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
-    this.#save({ ...state, ...next, ...(rules.length > 0 && { decideAt: now }) }, now)
+    this.#save({ ...state, ...next, board, ...(rules.length > 0 && { decideAt: now }) }, now)
   }
 
   /** After each turn: what changed is looked at soon, with what else comes by then. */
@@ -147,7 +148,8 @@ export class Notices {
         const target = state.targets.find(({ key }) => key === row.target)
         const again = nextAttemptAt(row.at, row.attempts, now, 1) ?? now
         this.#store.take(id, Math.max(again, now + LEASE_MS))
-        return [{ id, to, sealed: target?.sealed, notice: noticeOf(row), at: row.at }]
+        const { board } = state
+        return [{ id, board, to, sealed: target?.sealed, notice: noticeOf(row), at: row.at }]
       })
       const { commandSince } = this.#store.next()
       const hasCommands = this.hasCommands(now) && toldAgainAt(state, commandSince, now) <= now

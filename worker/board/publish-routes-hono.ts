@@ -80,12 +80,13 @@ export function publishRoutes(
     return attached
   })
   app.post('/sync', limit, async (c) => {
-    const repository = deps.repositories.open(pathOf(c, 'board:write'))
+    const board = pathOf(c, 'board:write')
+    const repository = deps.repositories.open(board)
     const request = await messageOf(c, checkSync)
     const { step } = request
     if (step === 'probe') return c.json({ wire: WIRE, step })
     const notices = step === 'root' ? request.notices : undefined
-    const rules = notices && (await sealed(notices, seal))
+    const rules = notices && { board, rules: await sealed(notices, seal) }
     const outcome = await repository.sync(request, rules)
     deps.metrics.published(step, outcome)
     return publish(c, outcome)

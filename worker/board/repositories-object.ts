@@ -209,7 +209,7 @@ export class RepositoryObject extends DurableObject {
       sockets[0]?.send('notices')
     }
     const sending = letters.map(async (letter) => {
-      const sent = await this.#sendNotice(letter, this.ctx.id.name ?? '')
+      const sent = await this.#sendNotice(letter)
       notices.settled(letter.id, sent, Math.random(), Date.now())
     })
     await Promise.all(sending)

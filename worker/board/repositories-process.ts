@@ -34,8 +34,7 @@ export interface ProcessHost {
   log: Log
   /** Who works and shows no sign of it for so long is silent. Absent: the default. */
   silentAfterMs?: number
-  /** Absent: notices wait. */
-  sendNotice?: SendNotice
+  sendNotice: SendNotice
   /** The room for streams of each repository. */
   room: StreamRoom
   /** The room of all together: streams may be opened for any path. */
@@ -123,11 +122,9 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   }
   /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
   const deliver = (path: string, { notices }: OpenRepository): Promise<void> => {
-    const { sendNotice } = host
-    if (!sendNotice) return Promise.resolve()
     const sending = notices.due(host.now()).letters.map(async (letter) => {
       try {
-        const sent = await sendNotice(letter, path)
+        const sent = await host.sendNotice(letter)
         const known = find(path)
         known?.notices.settled(letter.id, sent, Math.random(), host.now())
         if (known) arm(path, known)

@@ -4,7 +4,7 @@
 import type { NoticeCause } from '../shared/notice-rules.ts'
 import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
-import type { NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import type { BoardRules, NoticesShown, ShownDelivery } from './notice-calls.ts'
 import type { DueCommand } from './notices.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
@@ -17,7 +17,7 @@ export interface Repositories {
 
 export interface RepositoryHandle {
   /** The caller has validated the request. Streams get their messages before this resolves. */
-  sync(request: SyncRequest, rules?: readonly SealedRule[]): Promise<PublishOutcome<SyncAnswer>>
+  sync(request: SyncRequest, rules?: BoardRules): Promise<PublishOutcome<SyncAnswer>>
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>

@@ -15,7 +15,7 @@ import {
   touch,
   touchFollowing,
 } from './message.ts'
-import type { SealedRule } from './notice-calls.ts'
+import type { BoardRules } from './notice-calls.ts'
 import type { Notices } from './notices.ts'
 import type { Presence } from './presence.ts'
 import { type EventId, formatEventId, idOnly, messageFrame } from './sse.ts'
@@ -81,7 +81,7 @@ export class Repository {
    * One step of a sync. `now` in ms. The caller has validated the request. `rules`: of notices,
    * with their addresses encrypted; absent: as they were.
    */
-  sync(request: SyncRequest, now: number, rules?: readonly SealedRule[]): Published<SyncAnswer> {
+  sync(request: SyncRequest, now: number, rules?: BoardRules): Published<SyncAnswer> {
     return this.#store.transaction(() => {
       const state = this.#store.state()
       const refusal = this.#refuseRun(request, state, now)

@@ -29,6 +29,7 @@ function board(...ids: string[]) {
       after: clock.after,
       maxIdle: 8,
       log: (level, event, fields) => lines.push({ level, event, ...fields }),
+      sendNotice: async () => ({ ok: true, status: 204 }),
       room: { all: 9, each: 9 },
       roomOfAll: { all: 9, each: 9 },
     })

@@ -21,8 +21,8 @@ async function sentTo(url: string, { allowsLoopback = false, secret = '', to = '
     },
   })
   const sealed = await createSeal([SECRET], SEALED_FOR).close(url)
-  const letter = { id: 'ntc_1', to, sealed, notice: NOTICE, at: 0 } as Letter
-  const sent = await send(letter, 'shop')
+  const letter = { id: 'ntc_1', board: 'shop', to, sealed, notice: NOTICE, at: 0 } as Letter
+  const sent = await send(letter)
   return { sent, asked }
 }
 

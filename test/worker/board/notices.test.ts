@@ -79,7 +79,7 @@ class World {
   sync(rules: SealedRule[], run: number | null = 1) {
     const store = { state: 'present', version: '1' } as const
     const root = { step: 'root', run, root: EMPTY_HASH, store } as const
-    const synced = this.#open.repository.sync(root, this.now, rules)
+    const synced = this.#open.repository.sync(root, this.now, { board: 'shop', rules })
     this.#arm()
     return synced
   }
@@ -176,6 +176,13 @@ describe('a notice', () => {
     expect(world.told()).toEqual(['offline', 'stalled A'])
     world.pass(24 * HOUR)
     expect(world.tries).toBe(2)
+  })
+
+  it('names its board, also where the alarm wakes a repository that knows no name', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.kill()
+    world.pass(MINUTE)
+    expect(world.took.map(({ board }) => board)).toEqual(['shop'])
   })
 
   it('is tried with one id until a receiver that was down for an hour takes it', () => {

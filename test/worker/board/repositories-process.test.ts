@@ -15,6 +15,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,
+    sendNotice: async () => ({ ok: true, status: 204 }),
     room: { all: 1, each: 1 },
     roomOfAll: { all: 1, each: 1 },
   })
@@ -37,6 +38,7 @@ it('waits for a repository that nobody has published, and makes its database whe
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,
+    sendNotice: async () => ({ ok: true, status: 204 }),
     room: { all: 2, each: 1 },
     roomOfAll: { all: 2, each: 2 },
   })
@@ -68,6 +70,7 @@ it('has one limit for the streams of all repositories, and one for those of a su
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,
+    sendNotice: async () => ({ ok: true, status: 204 }),
     room: { all: 8, each: 2 },
     roomOfAll: { all: 4, each: 3 },
   })

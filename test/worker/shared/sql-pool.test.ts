@@ -96,6 +96,7 @@ describe('a pool of databases', () => {
       after: () => () => undefined,
       maxIdle: 1,
       log: () => undefined,
+      sendNotice: async () => ({ ok: true, status: 204 }),
       room,
       roomOfAll: room,
     })

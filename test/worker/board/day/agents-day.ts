@@ -52,6 +52,7 @@ export class AgentsDay {
     maxIdle: 8,
     silentAfterMs: SILENT_AFTER_MS,
     log: () => undefined,
+    sendNotice: async () => ({ ok: true, status: 204 }),
     room: ROOM,
     roomOfAll: ROOM,
   }).open('board')
