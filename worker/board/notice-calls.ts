@@ -105,6 +105,8 @@ export interface Destination {
 export interface SealedRule extends Destination {
   on: NoticeCause
   minutes?: number
+  /** The address, encrypted by secrets that are being replaced. */
+  formerly?: readonly string[]
 }
 
 /** The rules of one board. The board's name is kept with them: an alarm may come without it. */
@@ -120,8 +122,8 @@ export const sealed = (rules: readonly PublishedRule[], seal: Seal): Promise<Sea
       if (command !== undefined) return { ...rule, to: 'command' as const, sealed: command }
       const [name = 'webhook'] = ADDRESSED.filter((it) => addresses[it] !== undefined)
       const address = addresses[name] ?? ''
-      const text = await seal.close(address)
+      const [own, ...formerly] = await seal.close(address)
       const { host } = new URL(address)
-      return { ...rule, to: name, host, ...(text !== undefined && { sealed: text }) }
+      return { ...rule, to: name, host, ...(own !== undefined && { sealed: own, formerly }) }
     }),
   )

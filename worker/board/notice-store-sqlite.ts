@@ -7,7 +7,7 @@ import type { Destination, Notice } from './notice-calls.ts'
 import type { Known } from './notice-turn.ts'
 
 export interface Target extends Destination {
-  /** Its place among those alike: the same one when its address is encrypted anew, or corrected. */
+  /** The same one as long as its address is, though that is encrypted anew. */
   key: string
 }
 

@@ -98,7 +98,7 @@ export class Notices {
   /** What the sidecar publishes. Of a transaction of the caller's. */
   setRules({ board, rules: sealed }: BoardRules, now: number): void {
     const state = this.#store.state()
-    const { targets, rules } = placed(sealed)
+    const { targets, rules } = placed(sealed, state.targets)
     const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
     const kept = rules.map((rule) =>
       isSeen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
@@ -363,19 +363,24 @@ function toldAgainAt({ toldAt }: NoticeState, waitsSince: number, now: number): 
   return toldAt + Math.min(Math.max(toldAt - waitsSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
 }
 
-/** With its targets, each once. */
-function placed(sealed: readonly SealedRule[]): Pick<NoticeState, 'rules' | 'targets'> {
-  const targets: Target[] = []
+/** With their targets, each once. `before`: those that had keys. */
+function placed(
+  sealed: readonly SealedRule[],
+  before: readonly Target[],
+): Pick<NoticeState, 'rules' | 'targets'> {
+  const targets = new Map<string, Target>()
   const rules = new Map<string, StoredRule>()
-  for (const { on, minutes, ...to } of sealed) {
-    const alike = targets.filter((it) => it.to === to.to && it.host === to.host)
-    const known = alike.find((it) => it.sealed === to.sealed)
-    const target = known ?? { ...to, key: [to.to, to.host, alike.length].join(' ') }
-    if (!known) targets.push(target)
-    const key = [on, minutes, target.key].join(' ')
-    rules.set(key, { key, on, ...(minutes !== undefined && { minutes }), target: target.key })
+  for (const { on, minutes, formerly = [], ...to } of sealed) {
+    const texts = [to.sealed, ...formerly]
+    const isSame = (it: Target) =>
+      it.to === to.to && it.host === to.host && texts.includes(it.sealed)
+    const known = [...targets.values()].find(isSame) ?? before.find(isSame)
+    const target = known?.key ?? crypto.randomUUID()
+    targets.set(target, { ...to, key: target })
+    const key = [on, minutes, target].join(' ')
+    rules.set(key, { key, on, ...(minutes !== undefined && { minutes }), target })
   }
-  return { rules: [...rules.values()], targets }
+  return { rules: [...rules.values()], targets: [...targets.values()] }
 }
 
 /** All of it, and all of it as ended. */

@@ -3,10 +3,10 @@
 
 export interface Seal {
   /**
-   * Encrypts with a key of the first secret. The same text gives the same result, so that what was
-   * sent again and is the same need not be stored again. Undefined: there is no secret.
+   * Encrypts with a key of each secret, of the first one first. The same text gives the same, so
+   * that what was kept is known again, also while a secret is replaced. Empty: there is none.
    */
-  close(text: string): Promise<string | undefined>
+  close(text: string): Promise<string[]>
   /** Undefined: none of the secrets has closed it. */
   open(sealed: string): Promise<string | undefined>
 }
@@ -18,15 +18,16 @@ const encoder = new TextEncoder()
 export function createSeal(secrets: readonly string[], purpose: string): Seal {
   return {
     async close(text) {
-      const [secret] = secrets
-      if (secret === undefined) return undefined
-      const { encrypts, names } = await keysOf(secret, purpose)
       const plain = encoder.encode(text)
-      // Only an equal text has this one again.
-      const mac = new Uint8Array(await crypto.subtle.sign('HMAC', names, plain))
-      const iv = mac.subarray(0, IV_BYTES)
-      const ciphered = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, encrypts, plain)
-      return toBase64(new Uint8Array([...iv, ...new Uint8Array(ciphered)]))
+      const closed = secrets.map(async (secret) => {
+        const { encrypts, names } = await keysOf(secret, purpose)
+        // Only an equal text has this one again.
+        const mac = new Uint8Array(await crypto.subtle.sign('HMAC', names, plain))
+        const iv = mac.subarray(0, IV_BYTES)
+        const ciphered = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, encrypts, plain)
+        return toBase64(new Uint8Array([...iv, ...new Uint8Array(ciphered)]))
+      })
+      return await Promise.all(closed)
     },
     async open(sealed) {
       const bytes = Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0))

@@ -20,7 +20,7 @@ async function sentTo(url: string, { allowsLoopback = false, secret = '', to = '
       return new Response(null, { status: 204 })
     },
   })
-  const sealed = await createSeal([SECRET], SEALED_FOR).close(url)
+  const [sealed] = await createSeal([SECRET], SEALED_FOR).close(url)
   const letter = { id: 'ntc_1', board: 'shop', to, sealed, notice: NOTICE, at: 0 } as Letter
   const sent = await send(letter)
   return { sent, asked }

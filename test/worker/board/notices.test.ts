@@ -224,10 +224,20 @@ describe('a notice', () => {
       world.publish([todo(`B-${n}`)])
       world.pass(20 * MINUTE)
     }
-    // Its address is encrypted by another secret now.
+    // A secret is replaced: its address is encrypted by both, and then by the new one.
+    world.sync([{ ...rule('blocked'), sealed: 'y', formerly: ['x'] }])
+    world.pass(HOUR)
     world.sync([{ ...rule('blocked'), sealed: 'y' }])
     world.pass(HOUR)
     expect(world.told()).toEqual(['blocked A'])
+  })
+
+  it('goes to a new target alone, and is not told again to those that stand after it', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.pass(MINUTE)
+    world.sync([{ ...rule('blocked'), sealed: 'new' }, rule('blocked')])
+    world.pass(HOUR)
+    expect(world.took.map(({ sealed }) => sealed)).toEqual(['x', 'new'])
   })
 
   it('does not wait for a clock that was ahead for a while', () => {

@@ -9,14 +9,20 @@ const ADDRESS = 'https://hooks.slack.com/services/T0/B0/very-secret'
 describe('what is kept encrypted', () => {
   it('is read again with the secret that closed it, also once it is the second', async () => {
     const [old, next] = [secret(), secret()]
-    const sealed = (await createSeal([old], 'tests').close(ADDRESS)) ?? ''
+    const [sealed = ''] = await createSeal([old], 'tests').close(ADDRESS)
     expect(await createSeal([old], 'tests').open(sealed)).toBe(ADDRESS)
     expect(await createSeal([next, old], 'tests').open(sealed)).toBe(ADDRESS)
   })
 
+  it('is known again while a secret is replaced: each closes it', async () => {
+    const [old, next] = [secret(), secret()]
+    const by = async (...secrets: string[]) => await createSeal(secrets, 'tests').close(ADDRESS)
+    expect(await by(next, old)).toEqual([...(await by(next)), ...(await by(old))])
+  })
+
   it('says nothing of the text, and is nothing for another secret or another purpose', async () => {
     const own = secret()
-    const sealed = (await createSeal([own], 'tests').close(ADDRESS)) ?? ''
+    const [sealed = ''] = await createSeal([own], 'tests').close(ADDRESS)
     expect(atob(sealed)).not.toContain('slack')
     expect(await createSeal([secret()], 'tests').open(sealed)).toBeUndefined()
     expect(await createSeal([own], 'other tests').open(sealed)).toBeUndefined()
@@ -27,13 +33,13 @@ describe('what is kept encrypted', () => {
     const { close } = createSeal([secret()], 'tests')
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), async (one, other) => {
-        expect((await close(one)) === (await close(other))).toBe(one === other)
+        expect((await close(one))[0] === (await close(other))[0]).toBe(one === other)
       }),
       { numRuns: 30 },
     )
   })
 
   it('is not kept at all where there is no secret', async () => {
-    expect(await createSeal([], 'tests').close(ADDRESS)).toBeUndefined()
+    expect(await createSeal([], 'tests').close(ADDRESS)).toEqual([])
   })
 })
