@@ -197,6 +197,11 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     counted.listed(await directory.list(['*'], hostClock.now()), repositories.isHeard)
   const looked = Promise.all([payments?.sweeper.look(), countBoards()]).then(() => undefined)
   work.add(looked)
+  const resumeBoards = async () => {
+    const boards = await directory.list(['*'], hostClock.now())
+    await repositories.resume(boards.map(({ path }) => path))
+  }
+  work.add(resumeBoards())
   // Nobody reads the number otherwise.
   const counting = host.metrics && setInterval(() => work.add(countBoards()), sweepEveryMs)
   // What the cron trigger does on Cloudflare.

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type OpenSimulator, openSimulator } from '../../simulator/open-simulator.ts'
 import { gatewaySecrets, simulatedGateways, simulatorVariables } from '../../system/gateways.ts'
 import { loopbackUrl } from '../../system/ports.ts'
@@ -12,7 +12,17 @@ import { freePort } from '../../tools/harness/free-port.ts'
 import { openNodeEdge } from '../../worker/node.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/types.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { boardReport, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
+import {
+  boardReport,
+  freshHash,
+  publishedRepo,
+  Repo,
+  SECRET,
+  syncRoot,
+  taskRecord,
+  token,
+} from '../support/edge.ts'
+import { serve } from '../support/http.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
 import { order } from '../support/payment-system.ts'
@@ -153,6 +163,34 @@ describe('an edge in this process', () => {
     expect(before).toMatchObject({ boards: [{ path: repo.path, title: 'Kept' }] })
     await edge.restart()
     expect(await list()).toEqual(before)
+  })
+
+  it('goes on after a restart to tell people of a board, though nobody asks about it', async () => {
+    let tries = 0
+    let isUp = false
+    const took: string[] = []
+    const receiver = await serve(async (request) => {
+      tries++
+      if (!isUp) return new Response(null, { status: 503 })
+      took.push(await request.text())
+      return new Response(null, { status: 204 })
+    })
+    onTestFinished(() => receiver.close())
+    const config = { layout: 'cairn', states: ['todo'], closed: [] } as const
+    const board = { ...config, states: [...config.states], closed: [] }
+    const repo = await publishedRepo(edge, [
+      { kind: 'board', id: 'board', hash: freshHash(), board },
+      taskRecord('A', { status: 'todo' }),
+    ])
+    const body = JSON.stringify(boardReport())
+    await repo.request('/boards', { method: 'PUT', body })
+    const notices = [{ on: 'ready', minutes: 0, to: { ntfy: receiver.url } }] as const
+    await repo.sync({ ...syncRoot(repo.run, { root: freshHash() }), notices: [...notices] })
+    await vi.waitUntil(() => tries > 0, PATIENT)
+    await edge.restart()
+    isUp = true
+    await vi.waitUntil(() => took.length > 0, PATIENT)
+    expect(took).toEqual([`Signalbox, ${repo.path}:\nReady, and nobody works: 1, next A Task A`])
   })
 
   it('answers without a socket what it answers over HTTP', async () => {

@@ -75,6 +75,14 @@ export const NOTICE_TABLES = [
 /** The newest that are kept of those that ended, and shown of all. */
 const KEPT = 50
 
+/** Whether people are told of this board. It may have no tables. */
+export function hasNoticeRules(sql: Sql): boolean {
+  const tables = "SELECT 1 AS found FROM sqlite_master WHERE name = 'notice_state'"
+  if (sql.all(tables).length === 0) return false
+  const rules = "SELECT 1 AS found FROM notice_state WHERE json_array_length(json, '$.rules') > 0"
+  return sql.all(rules).length > 0
+}
+
 export type NoticeStore = ReturnType<typeof sqliteNoticeStore>
 
 export function sqliteNoticeStore(sql: Sql) {

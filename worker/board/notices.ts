@@ -23,7 +23,7 @@ import type {
   Target,
 } from './notice-store-sqlite.ts'
 import { turnOf } from './notice-turn.ts'
-import type { Presence } from './presence.ts'
+import { type Presence, REPORTS_SILENT_MS } from './presence.ts'
 import type { BoardConfig, CommandEnd } from './wire.ts'
 
 /** What the host is to send. */
@@ -71,28 +71,32 @@ const MOST_CAUSES = 100
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
+interface NoticesHost {
+  silentAfterMs: number
+  /** In ms; undefined: it need not wait for sidecars to report. */
+  startedAt: number | undefined
+  log: Log
+}
+
 export class Notices {
   readonly #store: NoticeStore
   readonly #board: BoardStore
   readonly #claims: ClaimStore
   readonly #presence: Presence
-  readonly #silentAfterMs: number
-  readonly #log: Log
+  readonly #host: NoticesHost
 
   constructor(
     store: NoticeStore,
     board: BoardStore,
     claims: ClaimStore,
     presence: Presence,
-    silentAfterMs: number,
-    log: Log,
+    host: NoticesHost,
   ) {
-    this.#log = log
     this.#store = store
     this.#board = board
     this.#claims = claims
     this.#presence = presence
-    this.#silentAfterMs = silentAfterMs
+    this.#host = host
   }
 
   /** What the sidecar publishes. Of a transaction of the caller's. */
@@ -293,14 +297,20 @@ export class Notices {
       config: row && (JSON.parse(row.json) as BoardConfig),
       sessions,
       ended: this.#claims.endedAfter(now - CLAIMS_OF_MS),
-      offlineSince: state === 'offline' ? since : undefined,
+      offlineSince: state === 'offline' && this.#hasListened(now) ? since : undefined,
       isPaused: this.#claims.settings().paused,
       now,
     }
   }
 
+  /** A time ahead of `now` was taken before the clock was set back. */
+  #hasListened(now: number): boolean {
+    const { startedAt } = this.#host
+    return startedAt === undefined || Math.abs(now - startedAt) >= REPORTS_SILENT_MS
+  }
+
   #minutesOf({ on, minutes }: Pick<StoredRule, 'on' | 'minutes'>): number {
-    return minutes ?? (on === 'silent' ? this.#silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
+    return minutes ?? (on === 'silent' ? this.#host.silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
   }
 
   #add(target: Target, notice: Notice, now: number): string {
@@ -311,7 +321,7 @@ export class Notices {
 
   #fail(row: DeliveryRow, error: string, now: number): void {
     const { id, to, host, attempts } = row
-    this.#log('warn', 'notice.failed', { id, to, host, attempts, error })
+    this.#host.log('warn', 'notice.failed', { id, to, host, attempts, error })
     this.#store.put({ ...row, state: 'failed', ended_at: now, error })
   }
 

@@ -42,6 +42,8 @@ interface RepositoryHost {
   silentAfterMs?: number | undefined
   /** Absent: the host has no clock that nobody sets. */
   elapsed?: Elapsed
+  /** In ms. Who has just started has heard of no sidecar. Absent: its sockets outlive it. */
+  startedAt?: number
 }
 
 /** `sockets`: of sidecars, where the host has them. `log`: of this board. */
@@ -49,7 +51,7 @@ export function openRepository(
   sql: Sql,
   sockets: SidecarSockets = () => [],
   log: Log = () => undefined,
-  { silentAfterMs = SILENT_AFTER_MS, elapsed }: RepositoryHost = {},
+  { silentAfterMs = SILENT_AFTER_MS, elapsed, startedAt }: RepositoryHost = {},
 ): OpenRepository {
   const kept = createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
@@ -68,7 +70,11 @@ export function openRepository(
   const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
   const settling = new ClaimSettling(store, claimStore, writes)
   const noticeStore = sqliteNoticeStore(sql)
-  const notices = new Notices(noticeStore, store, claimStore, presence, silentAfterMs, log)
+  const notices = new Notices(noticeStore, store, claimStore, presence, {
+    silentAfterMs,
+    startedAt,
+    log,
+  })
   return {
     repository: new Repository(store, settling, presence, activity, notices),
     claims: new Claims(store, claimStore, writes, presence),

@@ -1,8 +1,10 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
+import { pause } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { SendNotice } from './notice-sender.ts'
+import { hasNoticeRules } from './notice-store-sqlite.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import { REPORTS_SILENT_MS } from './presence.ts'
 import {
@@ -59,6 +61,8 @@ export interface ProcessRepositories extends Repositories {
   endStreams(): void
   /** Whether a sidecar has published it lately. After a start each has its time for that. */
   isHeard(path: string): boolean
+  /** After a start nobody may ask about these boards: those with rules of notices are decided. */
+  resume(paths: readonly string[]): Promise<void>
   /** Its database was taken away: the next one that is made has other tables. */
   letGo(path: string): void
 }
@@ -90,7 +94,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       if (idle !== undefined) opened.delete(idle)
     }
     const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
-    const made = openRepository(sql, undefined, log, host)
+    const made = openRepository(sql, undefined, log, { ...host, startedAt })
     const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     arm(path, fresh)
@@ -203,7 +207,22 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     }
   }
 
+  /** One after the other, with requests between them: of a thousand boards few have rules. */
+  async function resume(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      await pause(host, 0)
+      if (isEnding) return
+      try {
+        const sql = host.openSql(path, false)
+        if (sql && hasNoticeRules(sql)) find(path)
+      } catch (error) {
+        host.log('error', 'board.not_settled', { board: path, error: String(error) })
+      }
+    }
+  }
+
   return {
+    resume,
     open: (path) =>
       ({
         ...callsOf(path),

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest'
+import type { SealedRule } from '../../../worker/board/notice-calls.ts'
+import type { Letter } from '../../../worker/board/notices.ts'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
-import type { SyncRequest } from '../../../worker/board/wire.ts'
+import type { DataRecord, SyncRequest } from '../../../worker/board/wire.ts'
+import type { Sql } from '../../../worker/shared/sql.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
+import { freshHash } from '../../support/edge.ts'
 
 it('makes no database for a question about a repository that nobody wrote to', async () => {
   const asked: boolean[] = []
@@ -90,4 +94,122 @@ it('has one limit for the streams of all repositories, and one for those of a su
   open('b', 'bob')
   open('b', 'bob')
   expect(ends).toEqual(['full', 'full', 'full'])
+})
+
+/** A process whose timers ring by hand, over databases that outlive it. */
+function life(databases: Map<string, Sql>, clock: { now: number }) {
+  const timers = new Set<{ at: number; call: () => void }>()
+  const letters: Letter[] = []
+  const opened: string[] = []
+  const repositories = processRepositories({
+    openSql(path, make) {
+      if (make && !databases.has(path)) databases.set(path, openSql(':memory:'))
+      const sql = databases.get(path)
+      // Whether it is opened as a repository, and not only looked at.
+      return (
+        sql && {
+          ...sql,
+          transaction(run) {
+            opened.push(path)
+            return sql.transaction(run)
+          },
+        }
+      )
+    },
+    now: () => clock.now,
+    elapsed: () => clock.now,
+    after(ms, call) {
+      const timer = { at: clock.now + ms, call }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    maxIdle: 8,
+    log: () => undefined,
+    async sendNotice(letter) {
+      letters.push(letter)
+      return { ok: true, status: 204 }
+    },
+    room: { all: 1, each: 1 },
+    roomOfAll: { all: 1, each: 1 },
+  })
+  const next = () => [...timers].toSorted((one, other) => one.at - other.at)[0]
+  return {
+    repositories,
+    letters,
+    opened,
+    next,
+    /** Until then, with every timer at its time. */
+    async pass(ms: number) {
+      const until = clock.now + ms
+      for (let timer = next(); timer && timer.at <= until; timer = next()) {
+        timers.delete(timer)
+        clock.now = timer.at
+        timer.call()
+        // What it sends is answered at once.
+        await new Promise(setImmediate)
+      }
+      clock.now = until
+    },
+  }
+}
+
+const MINUTE = 60_000
+const offline = (minutes = 0): SealedRule => ({
+  on: 'offline',
+  minutes,
+  to: 'ntfy',
+  host: 'a.test',
+  sealed: 'x',
+})
+
+async function publish(
+  { repositories }: ReturnType<typeof life>,
+  board: string,
+  rules: SealedRule[],
+) {
+  const repository = repositories.open(board)
+  const store = { state: 'present', version: '1' } as const
+  const root = { step: 'root', run: null, root: '0'.repeat(32), store } as const
+  const synced = await repository.sync(root, { board, rules })
+  if (!synced.ok || synced.answer.step !== 'root') throw new Error('no sync')
+  const { run, epoch } = synced.answer
+  const config: DataRecord = {
+    kind: 'board',
+    id: 'board',
+    hash: freshHash(),
+    board: { layout: 'cairn', states: ['todo'], closed: [] },
+  }
+  await repository.changes({ run, epoch, batch: 1, upserts: [config], deletes: [] })
+}
+
+it('decides after a restart for boards with rules, though nobody asks, and opens no other', async () => {
+  const databases = new Map<string, Sql>()
+  const clock = { now: Date.parse('2026-11-29T12:00:00Z') }
+  const before = life(databases, clock)
+  await publish(before, 'told', [offline()])
+  await publish(before, 'quiet', [])
+  const after = life(databases, clock)
+  const resumed = after.repositories.resume(['told', 'quiet', 'unknown'])
+  await after.pass(0)
+  await resumed
+  expect(new Set(after.opened)).toEqual(new Set(['told']))
+  await after.pass(5 * MINUTE)
+  expect(after.letters.map(({ board }) => board)).toEqual(['told'])
+})
+
+it('gives each sidecar the time to report before it says after a restart that one is offline', async () => {
+  const databases = new Map<string, Sql>()
+  const clock = { now: Date.parse('2026-11-29T12:00:00Z') }
+  await publish(life(databases, clock), 'told', [offline()])
+  // The edge was down for an hour, and the sidecar was not.
+  clock.now += 60 * MINUTE
+  const after = life(databases, clock)
+  const resumed = after.repositories.resume(['told'])
+  await after.pass(MINUTE / 2)
+  await resumed
+  await publish(after, 'told', [offline()])
+  await after.pass(MINUTE / 2)
+  expect(after.letters).toEqual([])
+  await after.pass(5 * MINUTE)
+  expect(after.letters).toHaveLength(1)
 })
