@@ -43,6 +43,8 @@ export interface ProcessHost {
   roomOfAll: StreamRoom
 }
 
+/** Hosts ring at once where the time is longer: 30 days are, which a rule may have. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** A disk that is full may have room by then. */
 const WAKE_AGAIN_MS = 60_000
 
@@ -122,7 +124,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         armed.set(path, host.after(WAKE_AGAIN_MS, wake))
       }
     }
-    armed.set(path, host.after(Math.max(0, at - host.now()), wake))
+    armed.set(path, host.after(Math.min(Math.max(0, at - host.now()), LONGEST_TIMER_MS), wake))
   }
   /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
   const deliver = (path: string, { notices }: OpenRepository): Promise<void> => {

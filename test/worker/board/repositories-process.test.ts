@@ -213,3 +213,12 @@ it('gives each sidecar the time to report before it says after a restart that on
   await after.pass(5 * MINUTE)
   expect(after.letters).toHaveLength(1)
 })
+
+it('has no timer that is longer than a host can count', async () => {
+  const clock = { now: Date.parse('2026-11-29T12:00:00Z') }
+  const process = life(new Map(), clock)
+  await publish(process, 'told', [offline(30 * 24 * 60)])
+  await process.pass(10 * MINUTE)
+  expect((process.next()?.at ?? 0) - clock.now).toBeGreaterThan(0)
+  expect((process.next()?.at ?? 0) - clock.now).toBeLessThan(2 ** 31)
+})
