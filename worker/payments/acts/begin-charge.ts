@@ -28,13 +28,13 @@ import type { WorkingSet } from './working-set.ts'
 export interface ChargeStart extends ChargeAsked {
   /** The gateway may be called. If not, only what the same request made before is found. */
   mayCall: boolean
-  correlationId?: string
+  correlationId?: string | undefined
   /** The subject that asks for it, for the audit trail. */
-  by?: string
+  by?: string | undefined
   /** How long this gateway lets a charge be repeated whose outcome is unknown. */
   chargeRepeatableForMs: number
   /** The open charge that this one replaces, if that is still open. */
-  replaces?: Replacement
+  replaces?: Replacement | undefined
   /** Until then the caller calls the gateway, and the same request is `in_progress`. */
   until: number
 }
@@ -247,10 +247,9 @@ function replacement(
   const first = stranded.idempotency_key ?? given?.idempotency_key
   const further = known.keys.filter(({ transaction_id }) => transaction_id === stranded.id)
   if (given && given.idempotency_key !== first) further.push(given)
-  const { idempotencyKey: _, ...unkeyed } = start
   const attempt = newAttempt(known, {
-    ...unkeyed,
-    ...(first !== undefined && { idempotencyKey: first }),
+    ...start,
+    idempotencyKey: first,
     isRepeat: start.isRepeat === true || isRepeat,
   })
   const keys = further.map((key) => ({ ...key, transaction_id: start.id }))

@@ -14,8 +14,8 @@ export interface ClosingStart {
   transactionId: string
   purpose: Purpose
   /** The subject that asks for it, for the audit trail. */
-  by?: string
-  correlationId?: string
+  by?: string | undefined
+  correlationId?: string | undefined
   /** Its gateway can close an open page, and reports its end. */
   isClosable: boolean
   /** At its gateway, a charge whose page nobody saw cannot be paid. */

@@ -16,7 +16,7 @@ export interface ChargeAsked {
   id: string
   /** Validated. */
   request: ChargeRequest
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
   /** A paid order is charged again, on purpose. */
   isRepeat?: boolean
   /** An open charge of this order is to be replaced. */

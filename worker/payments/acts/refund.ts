@@ -31,11 +31,11 @@ export interface RefundStart {
   reason: string
   /** The gateway refunds all of a payment or nothing. */
   fullOnly: boolean
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
   requestHash: string
-  correlationId?: string
+  correlationId?: string | undefined
   /** The subject that asks for it, for the audit trail. */
-  by?: string
+  by?: string | undefined
   /** The gateway may be called. If not, nothing is claimed, and what is impossible is refused. */
   mayCall: boolean
   now: number

@@ -150,16 +150,16 @@ async function begin(
     id: newId(now),
     request,
     mayCall,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    idempotencyKey,
     isRepeat,
     isReplacing,
     requestHash: hash,
-    ...(correlationId !== undefined && { correlationId }),
-    ...(by !== undefined && { by }),
+    correlationId,
+    by,
     // To be replaced, it is not sent again under its old name: its gateway may keep a failure.
     chargeRepeatableForMs:
       isReplacing && gateway.unseenIsUnpayable === true ? 0 : gateway.chargeRepeatableForMs,
-    ...(replaces && { replaces }),
+    replaces,
     now,
     until: now + CALL_PATIENCE_MS,
   })

@@ -79,8 +79,8 @@ export function createCancel(deps: CancelDeps): Cancel {
     const begun = await beginClosing(deps, gateway, deadlines, {
       transactionId,
       purpose: 'cancel',
-      ...(correlationId !== undefined && { correlationId }),
-      ...(by !== undefined && { by }),
+      correlationId,
+      by,
       unseenIsUnpayable: gateway.unseenIsUnpayable ?? false,
     })
     const { asked } = begun
@@ -122,7 +122,7 @@ async function close(
   gateway: AnyGateway,
   transaction: TransactionRow,
   deadlineAt: number,
-): Promise<{ row?: TransactionRow; refusal?: PaymentError }> {
+): Promise<{ row: TransactionRow | undefined; refusal: PaymentError | undefined }> {
   const { id: transactionId } = transaction
   const open = { transaction, isPageOpen: true }
   const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
@@ -130,7 +130,7 @@ async function close(
     await deps.applyAnswer(transaction, answer)
   }
   const row = await deps.queries.byId(transactionId)
-  return { ...(row && { row }), ...(refusal && { refusal }) }
+  return { row, refusal }
 }
 
 /** Its gateway does not cancel it. */

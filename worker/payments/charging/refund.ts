@@ -59,10 +59,10 @@ export function createRefund(deps: OperationDeps): Refund {
         ...request,
         mayCall,
         fullOnly: gateway.refunds === 'full',
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        idempotencyKey,
         requestHash: hash,
-        ...(correlationId !== undefined && { correlationId }),
-        ...(by !== undefined && { by }),
+        correlationId,
+        by,
         now,
         until: now + CALL_PATIENCE_MS,
       })

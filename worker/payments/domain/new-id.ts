@@ -40,7 +40,12 @@ const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
  * lost the same one.
  */
 export function externalReference(
-  charge: { installation: string; gateway: string; reference: string; idempotencyKey?: string },
+  charge: {
+    installation: string
+    gateway: string
+    reference: string
+    idempotencyKey?: string | undefined
+  },
   attempt: number,
 ): string {
   const { installation, gateway, reference, idempotencyKey } = charge
