@@ -58,6 +58,14 @@ export function rowOf(
   }
 }
 
+/** Reports values of one system. `most`: an aim of their median. */
+export const reporter =
+  (report: (row: Row) => void, system: string) =>
+  (what: string, unit: string, values: number | readonly number[], most?: number): void => {
+    const aim = most !== undefined && { aim: { of: 'p50', most } as const }
+    report(rowOf({ what, system, unit }, [values].flat(), { ...aim }))
+  }
+
 /** Of a rival without an aim, too. One without values, since all were lost, reaches nothing. */
 export function isReached({ aim, faults, ...row }: Row): boolean {
   if (!aim) return true

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Bench, type Row, rowOf } from './bench.ts'
+import { type Bench, reporter } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { type Program, startNode } from './child.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
@@ -52,24 +52,18 @@ export const runBoards: Bench = async (run, report) => {
   for (const [way, count] of plan.series) {
     const workDir = join(run.workDir, `${way.replaceAll(' ', '-')}-${count}`)
     const found = await measure(plan, way, count, workDir)
-    const show = (words: string, unit: string, values: number[], more: Pick<Row, 'aim'> = {}) =>
-      report(
-        rowOf(
-          { what: `${count} ${count === 1 ? 'board' : 'boards'}: ${words}`, system: way, unit },
-          values,
-          more,
-        ),
-      )
+    const own = reporter(report, way)
+    const show: typeof own = (words, ...more) =>
+      own(`${count} ${count === 1 ? 'board' : 'boards'}: ${words}`, ...more)
     const isLast = way === 'one process' && count === plan.series.at(-1)?.[1]
-    const ready = isLast && { aim: { of: 'p50', most: MOST_READY_MS } as const }
-    show('first start', 'ms', [found.coldMs])
-    show('restart', 'ms', found.readyMs, { ...ready })
+    show('first start', 'ms', found.coldMs)
+    show('restart', 'ms', found.readyMs, isLast ? MOST_READY_MS : undefined)
     // Those of one process are held against the processes that were measured before them.
     const rival = apart.get(count)
     const most = rival && way === 'one process' ? rival / TIMES_MEMORY : undefined
-    show('memory', 'MiB', [found.memoryMiB], most === undefined ? {} : { aim: { of: 'p50', most } })
-    show('memory, resident', 'MiB', [found.residentMiB])
-    show('of a core, at rest', '%', [found.cpuPercent])
+    show('memory', 'MiB', found.memoryMiB, most)
+    show('memory, resident', 'MiB', found.residentMiB)
+    show('of a core, at rest', '%', found.cpuPercent)
     if (way === 'a process for each') apart.set(count, found.memoryMiB)
   }
 }

@@ -3,12 +3,13 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Bench, rowOf } from './bench.ts'
+import { type Bench, reporter } from './bench.ts'
 import { startCountingRelay } from './counting-relay.ts'
 import { Connection } from './payments/connection.ts'
 import { startDatabase } from './payments/database.ts'
 import { startOurEdge, tokenFor } from './payments/edge.ts'
 import { startFakeGateway } from './payments/fake-gateway.ts'
+import { LABEL } from './target.ts'
 
 const MOST_ROUND_TRIPS = 4
 /** The response time of a fast gateway. */
@@ -24,17 +25,16 @@ const WARM_UP = 30
 export const runCharge: Bench = async (run, report) => {
   const plan = run.isQuick ? QUICK : FULL
   for (const at of LEVELS) {
-    const from = { system: 'Signalbox on workerd', what: `${at} at a time` }
+    const show = reporter(report, LABEL.signalbox)
     const isAlone = at === 1
     const roundTrips = await countRoundTrips(join(run.workDir, `count-${at}`), at, plan.counted)
-    const aim = isAlone && { aim: { of: 'p50', most: MOST_ROUND_TRIPS } as const }
-    report(rowOf({ ...from, unit: 'round trips' }, [roundTrips], { ...aim }))
+    show(`${at} at a time`, 'round trips', roundTrips, isAlone ? MOST_ROUND_TRIPS : undefined)
     const besideMs: number[] = []
     for (let round = 0; round < plan.rounds; round++) {
       const charges = plan.timed * (isAlone ? 1 : 2)
       besideMs.push(...(await timeCharges(join(run.workDir, `time-${at}`), at, charges)))
     }
-    report(rowOf({ ...from, what: `${from.what}, beside the gateway`, unit: 'ms' }, besideMs))
+    show(`${at} at a time, beside the gateway`, 'ms', besideMs)
   }
 }
 

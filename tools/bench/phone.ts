@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { launchChromium } from '../../test/support/chromium.ts'
-import { type Bench, rowOf } from './bench.ts'
+import { type Bench, reporter, rowOf } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
 import { startTarget, type Target } from './target.ts'
 
@@ -59,9 +59,10 @@ export const runPhone: Bench = async (run, report) => {
       const at = `${tasks.toLocaleString('en')} tasks`
       const aim = each.readsWhole ? {} : ({ aim: { of: 'max', most: MOST_MS } } as const)
       report(rowOf({ what: `save to screen, ${at}`, system, unit: 'ms' }, edits, aim))
-      report(rowOf({ what: `one edit, ${at}`, system, unit: 'bytes' }, bytes))
-      report(rowOf({ what: `the page, ${at}, until it is shown`, system, unit: 'ms' }, [load.ms]))
-      report(rowOf({ what: `the page, ${at}`, system, unit: 'bytes' }, [load.bytes]))
+      const show = reporter(report, system)
+      show(`one edit, ${at}`, 'bytes', bytes)
+      show(`the page, ${at}, until it is shown`, 'ms', load.ms)
+      show(`the page, ${at}`, 'bytes', load.bytes)
     }
   } finally {
     await browser.close()

@@ -4,10 +4,11 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Bench, rowOf } from './bench.ts'
+import { type Bench, reporter } from './bench.ts'
 import { openStore } from './payments/database.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
 import { memoryOf } from './proc.ts'
+import { LABEL } from './target.ts'
 
 const FULL = { lines: 100_000, movements: 1_000_000 }
 const QUICK: typeof FULL = { lines: 2_000, movements: 20_000 }
@@ -28,10 +29,7 @@ export const runReconcile: Bench = async (run, report) => {
     writeFileSync(tokenFile, token, { mode: 0o600 })
     const file = join(run.workDir, 'settlement.csv')
     writeFileSync(file, settlementOf(lines))
-    const show = (what: string, unit: string, value: number, most?: number) => {
-      const aim = most !== undefined && { aim: { of: 'p50', most } as const }
-      report(rowOf({ what, system: 'Signalbox, one Node process', unit }, [value], { ...aim }))
-    }
+    const show = reporter(report, LABEL['signalbox-node'])
     const reconcileMs = await reconcile(file, edge.url, tokenFile)
     show(`a file of ${lines.toLocaleString('en')} lines`, 'ms', reconcileMs, MOST.reconcileMs)
     show(

@@ -2,7 +2,7 @@
 // is sent without `?since=` and compression, and what the client reads now, after the same change.
 
 import { join } from 'node:path'
-import { type Bench, rowOf } from './bench.ts'
+import { type Bench, reporter } from './bench.ts'
 import { idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { Messages, read } from './client.ts'
 import { startTarget, type Target } from './target.ts'
@@ -45,14 +45,13 @@ export const runRefetch: Bench = async (run, report) => {
       ['the whole list, not compressed', costs.whole],
     ] as const) {
       const what = `the read after one change, ${tasks.toLocaleString('en')} tasks`
-      const aim = of === costs.changed && { aim: { of: 'p50', most: MOST_BYTES } as const }
+      const show = reporter(report, system)
       const bytes = of.map((cost) => cost.bytes)
-      report(rowOf({ what, system, unit: 'bytes' }, bytes, { ...aim }))
-      report(
-        rowOf(
-          { what, system, unit: 'ms' },
-          of.map((cost) => cost.ms),
-        ),
+      show(what, 'bytes', bytes, of === costs.changed ? MOST_BYTES : undefined)
+      show(
+        what,
+        'ms',
+        of.map((cost) => cost.ms),
       )
     }
   }

@@ -9,13 +9,13 @@ import type { watchBoard } from '../../libraries/client/index.ts'
 import { bundleWorker } from '../start/bundle.ts'
 import type { PrepareEdge } from '../start/edge-plan.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
-import { type Bench, type BenchRun, rowOf } from './bench.ts'
+import { type Bench, type BenchRun, reporter } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
 import { AUTH_SECRET, startEdge, tokenFor } from './payments/edge.ts'
 import { countsIn } from './rest/counts.ts'
-import { HOME, READY, START_WAIT_MS } from './target.ts'
+import { HOME, LABEL, READY, START_WAIT_MS } from './target.ts'
 
 /** An hour, since the board is compared once in one. */
 const FULL = { tasks: 100, settleMs: 60_000, forMs: 3_600_000 }
@@ -39,11 +39,11 @@ export const runRest: Bench = async (run, report) => {
       CASES.map((beside) => measure({ ...plan, ...beside, home }, run)),
     )
     if (!alone || !pages || !waits) throw new Error('There are three cases.')
-    const system = `Signalbox on workerd${home === HOME ? '' : ', before'}`
-    const show = (what: string, unit: string, value: number, most?: number) => {
-      const aim = most !== undefined && home === HOME && { aim: { of: 'p50', most } as const }
-      report(rowOf({ what, system, unit }, [value], { ...aim }))
-    }
+    const isOurs = home === HOME
+    const system = `${LABEL.signalbox}${isOurs ? '' : ', before'}`
+    const own = reporter(report, system)
+    const show: typeof own = (what, unit, value, most) =>
+      own(what, unit, value, isOurs ? most : undefined)
     const days = plan.forMs / DAY_MS
     const hours = plan.forMs / HOUR_MS
     show('an idle board', 'requests an hour', alone.requests / hours, MOST.boardAnHour)
@@ -69,7 +69,7 @@ async function measure(plan: RestPlan, { workDir }: BenchRun) {
   const dir = join(workDir, `rest-${home === HOME ? 'this' : 'before'}-${pages}-${waiting}`)
   const board = makeBoard(join(dir, 'board'), plan.tasks)
   const edge = await startEdge(prepareCounted, dir, home, { AUTH_SECRETS: AUTH_SECRET })
-  const did = () => countsIn(readFileSync(join(dir, 'edge.log'), 'utf8'))
+  const log = join(dir, 'edge.log')
   stack.defer(() => edge.stop())
   const relay = await startCountingRelay(edge.port)
   stack.defer(() => relay.close())
@@ -93,9 +93,10 @@ async function measure(plan: RestPlan, { workDir }: BenchRun) {
     stack.defer(() => page.close())
   }
   await sleep(settleMs)
-  const before = { requests: relay.requests(), frames: relay.frames(), did: did(), at: Date.now() }
+  const before = { requests: relay.requests(), frames: relay.frames(), at: Date.now() }
+  const read = readFileSync(log, 'utf8').length
   await sleep(forMs)
-  const after = did()
+  const after = countsIn(readFileSync(log, 'utf8').slice(read))
   const sum = (of: ReadonlyMap<string, number>) => [...of.values()].reduce((all, n) => all + n, 0)
   const requests = sum(relay.requests()) - sum(before.requests)
   const frames = relay.frames() - before.frames
@@ -105,11 +106,7 @@ async function measure(plan: RestPlan, { workDir }: BenchRun) {
   return {
     requests,
     frames,
-    did: {
-      constructions: after.constructions - before.did.constructions,
-      alarms: after.alarms - before.did.alarms,
-      rows: after.rows - before.did.rows,
-    },
+    did: after,
     /** The object was asleep when it was asked at the end. */
     slept: Date.parse(awakeSince) > before.at,
   }

@@ -7,6 +7,7 @@ import { Seeded } from '../harness/seeded.ts'
 import { type Bench, rowOf } from './bench.ts'
 import { openStore } from './payments/database.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
+import { LABEL } from './target.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }
 const QUICK: typeof FULL = { payments: 5_000, searches: 3 }
@@ -22,7 +23,7 @@ export const runSearch: Bench = async (run, report) => {
   try {
     await seed(edge.file, payments)
     const headers = { authorization: `Bearer ${await tokenFor('payments:read')}` }
-    const system = 'Signalbox, one Node process'
+    const system = LABEL['signalbox-node']
     const all: number[] = []
     for (const [kind, { of, finds }] of Object.entries(KINDS)) {
       const took: number[] = []

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Bench, type BenchRun, type Row, rowOf } from './bench.ts'
+import { type Bench, type BenchRun, reporter, rowOf } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { measureBursts } from './burst.ts'
 import { Messages } from './client.ts'
@@ -107,13 +107,12 @@ async function firstStarts(tasks: number, starts: number, run: BenchRun, report:
         found.push({ printed, published, memory, restart: second.readyMs })
         rmSync(dataDir, { recursive: true, force: true })
       }
+      const show = reporter(report, `${LABEL[system]}${home === HOME ? '' : ', before'}`)
       for (const key of Object.keys(FIRST) as FirstKey[]) {
         const [words, unit] = FIRST[key]
         const most = home === HOME ? MOST_FIRST[`${system} ${tasks}`]?.[key] : undefined
-        const name = { system: `${LABEL[system]}${home === HOME ? '' : ', before'}`, unit }
-        const what = `first start, ${counted(tasks)}: ${words}`
         const values = found.map((it) => it[key])
-        report(rowOf({ what, ...name }, values, mostOf(most)))
+        show(`first start, ${counted(tasks)}: ${words}`, unit, values, most)
       }
     }
   }
@@ -142,15 +141,18 @@ async function atRest(plan: typeof FULL, run: BenchRun, report: Report): Promise
       const tookMs = performance.now() - from.at
       const cpu = ((cpuMsOf(target.pid) - from.cpuMs) / tookMs) * 100
       const { rssMiB, peakMiB } = memoryOf(target.pid)
-      const reportOne = (words: string, unit: string, values: number[], most?: number) => {
-        const what = `${counted(tasks)} at rest: ${words}`
-        const aim = system === 'signalbox' ? mostOf(most) : {}
-        report(rowOf({ what, system: LABEL[system], unit }, values, aim))
-      }
+      const own = reporter(report, LABEL[system])
+      const reportOne: typeof own = (words, unit, values, most) =>
+        own(
+          `${counted(tasks)} at rest: ${words}`,
+          unit,
+          values,
+          system === 'signalbox' ? most : undefined,
+        )
       reportOne('ready after a restart', 'ms', readyMs, MOST_AT_REST.ready)
-      reportOne('memory', 'MiB', [rssMiB], MOST_AT_REST.memory)
-      reportOne('memory at most', 'MiB', [peakMiB])
-      reportOne('of a core', '%', [cpu], MOST_AT_REST.cpu)
+      reportOne('memory', 'MiB', rssMiB, MOST_AT_REST.memory)
+      reportOne('memory at most', 'MiB', peakMiB)
+      reportOne('of a core', '%', cpu, MOST_AT_REST.cpu)
     } finally {
       messages.close()
       await target.stop()
@@ -159,6 +161,3 @@ async function atRest(plan: typeof FULL, run: BenchRun, report: Report): Promise
 }
 
 const counted = (tasks: number): string => `${tasks.toLocaleString('en')} tasks`
-
-const mostOf = (most: number | undefined): Pick<Row, 'aim'> =>
-  most === undefined ? {} : { aim: { of: 'p50', most } }
