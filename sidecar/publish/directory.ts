@@ -30,17 +30,6 @@ interface DirectoryDeps {
   version: string
 }
 
-/** By both readings of the clock: the second goes on while the machine sleeps. */
-interface Moment {
-  elapsed: number
-  now: number
-}
-
-const momentOf = (clock: Clock): Moment => ({ elapsed: clock.elapsed(), now: clock.now() })
-
-const msSince = (then: Moment | undefined, { elapsed, now }: Moment): number =>
-  then === undefined ? 0 : Math.max(elapsed - then.elapsed, now - then.now)
-
 type Standing = Pick<BoardReport, 'run' | 'store'>
 
 export class DirectoryWriter {
@@ -48,10 +37,11 @@ export class DirectoryWriter {
   /** Undefined: the edge did not take what this sidecar published last. */
   #standing: Standing | undefined
   /** As the directory has it: the report, and when it came. */
-  #written: { report: string; at: Moment } | undefined
-  #currentAt: Moment | undefined
+  #written: { report: string; at: number } | undefined
+  /** By the time of day, which goes on while the machine sleeps. */
+  #currentAt: number | undefined
   #nextAt = 0
-  #isAbsent: boolean = false
+  #isFull: boolean = false
   #writing: Promise<void> | undefined
   #isClosed: boolean = false
   #cancel: () => void = () => undefined
@@ -64,10 +54,10 @@ export class DirectoryWriter {
   current(standing: Standing): void {
     if (this.#isClosed) return
     const { clock } = this.#deps
-    const at = momentOf(clock)
-    // By then readers may have found it offline, and had that written.
-    if (msSince(this.#currentAt, at) >= QUIET_MS) this.#written = undefined
-    this.#currentAt = at
+    const now = clock.now()
+    // By then readers may have found it offline, and had that written. Or the clock was set.
+    if (Math.abs(now - (this.#currentAt ?? now)) >= QUIET_MS) this.#written = undefined
+    this.#currentAt = now
     this.#standing = standing
     this.#look()
   }
@@ -117,31 +107,27 @@ export class DirectoryWriter {
   #isDue(report: string): boolean {
     const { clock } = this.#deps
     if (this.#written?.report !== report) return true
-    return msSince(this.#written.at, momentOf(clock)) >= HEARTBEAT_MS
+    return clock.now() - this.#written.at >= HEARTBEAT_MS
   }
 
   async #write(report: BoardReport): Promise<void> {
     const { edge, clock, log } = this.#deps
     const reply = await edge.report(report)
     if (reply.ok) {
-      this.#isAbsent = false
+      this.#isFull = false
       // What was under way when it was lost may be of before that.
-      if (this.#standing) this.#written = { report: JSON.stringify(report), at: momentOf(clock) }
+      if (this.#standing) this.#written = { report: JSON.stringify(report), at: clock.now() }
       return
     }
     const { reason, status, code, message: why } = reply
     const fields = { reason, status, code, why }
-    const isFull = code === 'directory_full'
-    if (status !== 404 && !isFull) {
+    if (code !== 'directory_full') {
       log('debug', 'directory.failed', fields)
       return
     }
-    // It has no room. Or it is an edge of before the directory, which may be a later one soon; or a
-    // proxy while it starts.
     this.#nextAt = clock.elapsed() + ROOM_MS
-    if (!this.#isAbsent && isFull) log('warn', 'directory.full', fields)
-    else if (!this.#isAbsent) log('debug', 'directory.absent', fields)
-    this.#isAbsent = true
+    if (!this.#isFull) log('warn', 'directory.full', fields)
+    this.#isFull = true
   }
 
   #report(standing: Standing, state: 'running' | 'ended'): BoardReport {
