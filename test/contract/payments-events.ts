@@ -1,7 +1,7 @@
 // All events of the tests before: signed, and delivered as often as they should be.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { Host } from '../../tools/harness/edge.ts'
+import type { Host } from '../../tools/harness/hosts.ts'
 import type { AlertRecord } from '../../worker/payments/domain/types.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, type PaymentSystem, SECRETS } from '../support/payment-system.ts'

@@ -2,7 +2,7 @@
 // host. The rules are tested in worker/payments, and with faults by `npm run prove`.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Host } from '../../tools/harness/edge.ts'
+import type { Host } from '../../tools/harness/hosts.ts'
 import type {
   AlertRecord,
   Movement,

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Host } from '../../tools/harness/edge.ts'
+import type { Host } from '../../tools/harness/hosts.ts'
 import { consolePageContract, writePage } from '../contract/console-page.ts'
 import { codeFor, consoleSessionContract, signIn } from '../contract/console-session.ts'
 import { expectHostsRefused } from '../contract/doors.ts'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, reporter } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { type Program, startNode } from './child.ts'
-import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
+import { startOurNodeEdge, tokenFor } from './payments/bench-edge.ts'
 import { cpuMsOf, memoryOf, ownMiBOf } from './proc.ts'
 import { READY, SIGNALBOX, START_WAIT_MS } from './target.ts'
 

@@ -13,7 +13,7 @@ import { type Bench, type BenchRun, reporter } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
-import { AUTH_SECRET, startEdge, tokenFor } from './payments/edge.ts'
+import { AUTH_SECRET, startEdge, tokenFor } from './payments/bench-edge.ts'
 import { countsIn } from './rest/counts.ts'
 import { HOME, LABEL, READY, START_WAIT_MS } from './target.ts'
 

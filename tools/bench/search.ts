@@ -5,8 +5,8 @@ import { encodeTime } from 'ulid'
 import { searchText } from '../../worker/payments/domain/search.ts'
 import { Seeded } from '../harness/seeded.ts'
 import { type Bench, rowOf } from './bench.ts'
+import { startOurNodeEdge, tokenFor } from './payments/bench-edge.ts'
 import { openStore } from './payments/database.ts'
-import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
 import { LABEL } from './target.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { HOSTS } from '../harness/edge.ts'
+import { HOSTS } from '../harness/hosts.ts'
 import { FAULTS, faultsOf } from './recorder/faults.ts'
 
 export const USAGE = `usage: npm run prove -- [options]

@@ -6,7 +6,7 @@ import { WIRE } from '../../../worker/board/wire.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { prepareWorkerd } from '../../start/workerd.ts'
 import { startProgram } from '../child.ts'
-import { AUTH_SECRET, startEdge, startOtherWorker, tokenFor } from '../payments/edge.ts'
+import { AUTH_SECRET, startEdge, startOtherWorker, tokenFor } from '../payments/bench-edge.ts'
 import { childrenOf } from '../proc.ts'
 
 export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'own-sockets', 'nchan'] as const

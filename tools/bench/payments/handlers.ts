@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { shopHome } from '../../harness/shop-home.ts'
 import { startNode } from '../child.ts'
+import { startOtherWorker, startOurEdge, startOurNodeEdge } from './bench-edge.ts'
 import { API_KEY } from './callbacks.ts'
 import {
   ACCESS,
@@ -11,7 +12,6 @@ import {
   openStore,
   startDatabase,
 } from './database.ts'
-import { startOtherWorker, startOurEdge, startOurNodeEdge } from './edge.ts'
 
 /**
  * `signalbox`: on workerd. `node`: in one process of Node. `hanging-listener`: on workerd, in a shop

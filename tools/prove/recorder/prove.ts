@@ -1,7 +1,7 @@
 // One run: the real processes, a load, faults in turn, rest, and the history of it all.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Host } from '../../harness/edge.ts'
+import type { Host } from '../../harness/hosts.ts'
 import { Seeded } from '../../harness/seeded.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
