@@ -164,7 +164,8 @@ describe('the imports', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, what a search finds, which repositories a token covers, and
-    // what can be begun, in which order, what a task is for who leads, and what is news of it.
+    // what can be begun, in which order, what a task is for who leads, and what is news of it
+    // and how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/search.ts',
@@ -175,6 +176,7 @@ describe('the imports', () => {
       'worker/board/task-state.ts',
       'worker/board/notice-causes.ts',
       'worker/board/notice-turn.ts',
+      'worker/shared/notice-rules.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>

@@ -3,6 +3,7 @@
 import type { Task } from '../../libraries/api/types.ts'
 import { type Cause, causesOf } from '../../worker/board/notice-causes.ts'
 import { turnOf } from '../../worker/board/notice-turn.ts'
+import { causeLine } from '../../worker/shared/notice-rules.ts'
 import type { Board } from '../board/cards.ts'
 import type { Shown } from '../data/notifying.ts'
 import { count } from '../ui/format.ts'
@@ -43,17 +44,6 @@ export function turnOfPage(board: WholeBoard, before: Shown): PageTurn {
 
 const isOpen = (health: string): boolean => health === 'active' || health === 'stalled'
 
-const TEXTS: Partial<Record<Cause['on'], string>> = {
-  stalled: 'is stalled',
-  silent: 'shows no sign of work',
-  review: 'waits for a review',
-}
-
-function textOf({ on, task = '', title = '', ready = 0 }: Cause): string {
-  if (on === 'ready') return `${count(ready, 'task')} ready, and nobody works`
-  return `${task} ${TEXTS[on]}: ${title}`
-}
-
 const MOST = 5
 
 /** Several at once are one. `task`: to open, if it is about one. */
@@ -64,8 +54,12 @@ export function noticeOf(news: readonly Cause[]): {
 } {
   const [first, another] = news
   if (!first || another) {
-    const body = news.slice(0, MOST).map(textOf).join('\n')
+    const body = news.slice(0, MOST).map(causeLine).join('\n')
     return { title: `${count(news.length, 'thing')} to look at`, body }
   }
-  return { title: textOf(first), body: '', ...(first.task !== undefined && { task: first.task }) }
+  return {
+    title: causeLine(first),
+    body: '',
+    ...(first.task !== undefined && { task: first.task }),
+  }
 }

@@ -2,6 +2,7 @@
 // that failed.
 
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
+import { CAUSE_WORDS } from '../../worker/shared/notice-rules.ts'
 import type { Live } from '../data/live.ts'
 import { usePolled } from '../data/use-read.ts'
 import { linkTo } from '../router.ts'
@@ -10,18 +11,6 @@ import { Age, Time } from '../ui/time.tsx'
 import { Switch } from './browser-notices.tsx'
 
 type Rule = Notices['rules'][number]
-
-/** What the rules are called. */
-const RULES: Readonly<Record<Rule['on'], string>> = {
-  stalled: 'a task is stalled',
-  silent: 'nobody shows a sign of work',
-  ready: 'tasks are ready, and nobody works',
-  blocked: 'a task is blocked',
-  review: 'a task waits for a review',
-  parent_done: 'all of a parent is done',
-  offline: 'the board is offline',
-  claim_taken: 'a claim was taken away',
-}
 
 export function NoticesView({ live: { path } }: { live: Live }) {
   const query = new URLSearchParams({ path })
@@ -61,10 +50,12 @@ const Rules = ({ of }: { of: readonly Rule[] }) => (
       {of.map(({ on, minutes, to, host, problem }) => (
         <li key={`${on} ${to} ${host}`}>
           <span class="what">
-            <b>{on}</b> {RULES[on]}
+            <b>{CAUSE_WORDS[on]}</b>
             {minutes > 0 && ` for ${count(minutes, 'minute')}`}
           </span>
-          <span class="hint">{receiverText({ to, host })}</span>
+          <span class="hint">
+            {on} to {receiverText({ to, host })}
+          </span>
           {problem !== undefined && <span class="chip stop">{problem}</span>}
         </li>
       ))}
@@ -120,7 +111,7 @@ type Cause = NoticeDelivery['causes'][number]
 
 const CauseText = ({ of: { on, task, title, actor, ready } }: { of: Cause }) => (
   <span class="cause">
-    {on} {ready !== undefined && `(${count(ready, 'task')}) `}
+    {CAUSE_WORDS[on]} {ready !== undefined && `(${count(ready, 'task')}) `}
     {task !== undefined && (
       <a href={linkTo({ view: 'board', id: task })} dir="auto">
         {title ?? task}

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)(`notices in Chromium${whySkipped}`, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Notices', level: 1 }).waitFor()
     await page.getByText('8 rules').waitFor()
-    await page.getByText('a claim was taken away').waitFor()
+    await page.getByText('Claim taken away').waitFor()
 
     const toggle = page.getByRole('checkbox', { name: 'Tell me in this browser' })
     expect(await toggle.isChecked()).toBe(false)
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)(`notices in Chromium${whySkipped}`, () => {
     await expect.poll(() => toggle.isChecked()).toBe(true)
     await expect.poll(() => shownBy(page)).toHaveLength(1)
     const [first] = await shownBy(page)
-    expect(first).toMatch(/^\d things to look at: .*LAMP-2 is stalled/s)
+    expect(first).toMatch(/^\d things to look at: .*Stalled: LAMP-2/s)
 
     const tested = await run(['notify', 'test', 'stalled', '--data', start.dataDir])
     expect(tested.code).toBe(1)
@@ -81,9 +81,7 @@ describe.skipIf(!hasChromium)(`notices in Chromium${whySkipped}`, () => {
     const released = await run(['release', '--summary', 'dimmed', ...own])
     expect([released.code, released.err]).toEqual([0, ''])
     // What was shown before the reload is not shown again beside it.
-    await expect
-      .poll(() => shownBy(page))
-      .toEqual([expect.stringMatching(/^LAMP-4 waits for a rev/)])
+    await expect.poll(() => shownBy(page)).toEqual([expect.stringMatching(/^To review: LAMP-4/)])
 
     await toggle.focus()
     await page.keyboard.press('Space')

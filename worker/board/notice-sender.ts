@@ -2,11 +2,11 @@
 
 import type { Clock } from '../shared/clock.ts'
 import { mayBeLoopback } from '../shared/loopback.ts'
-import type { NoticeCause } from '../shared/notice-rules.ts'
+import { causeLine } from '../shared/notice-rules.ts'
 import { postOnce, type Sent } from '../shared/outgoing.ts'
 import { createSeal } from '../shared/seal.ts'
 import { createWebhookSigner, whsecProblem } from '../shared/standard-webhook.ts'
-import type { Notice, NoticeBody, ShownCause } from './notice-calls.ts'
+import type { Notice, NoticeBody } from './notice-calls.ts'
 import type { Letter } from './notices.ts'
 
 /** Never rejects. */
@@ -77,17 +77,6 @@ export function bodyOf(notice: Notice, board: string, at: number): string {
   return JSON.stringify(body)
 }
 
-const WORDS: Readonly<Record<NoticeCause, string>> = {
-  stalled: 'Stalled',
-  silent: 'Silent',
-  ready: 'Ready, and nobody works',
-  blocked: 'Blocked',
-  review: 'To review',
-  parent_done: 'All parts are done',
-  offline: 'The sidecar is offline',
-  claim_taken: 'Claim taken away',
-}
-
 /** In a chat nobody reads more. */
 const MOST_LINES = 20
 
@@ -96,17 +85,9 @@ export function textOf({ causes, more = 0, test }: Notice, board: string): strin
   const left = causes.length - MOST_LINES + more
   return [
     `Signalbox, ${board}:${test ? ' a test' : ''}`,
-    ...causes.slice(0, MOST_LINES).map(lineOf),
+    ...causes.slice(0, MOST_LINES).map(causeLine),
     ...(left > 0 ? [`and ${left} more`] : []),
   ].join('\n')
-}
-
-function lineOf({ on, task, title, actor, ready }: ShownCause): string {
-  const about = [task, title].filter((it) => it !== undefined).join(' ')
-  const next = on === 'ready' && ready !== undefined ? `${ready}, next ${about}` : about
-  const text = next === '' ? WORDS[on] : `${WORDS[on]}: ${next}`
-  // A title may have line breaks.
-  return (actor === undefined ? text : `${text} (${actor})`).replaceAll(/\s+/g, ' ')
 }
 
 /** A title could call everybody, or show one link and lead to another. */

@@ -1,4 +1,7 @@
-// What people want to be told of a board, as signalbox.config.ts has it. Pure.
+// What people want to be told of a board, as signalbox.config.ts has it, and what each cause is
+// called. Pure.
+
+import { printable } from './printable.ts'
 
 export const NOTICE_CAUSES = [
   'stalled',
@@ -50,3 +53,32 @@ export const DEFAULT_MINUTES: Readonly<Record<Exclude<NoticeCause, 'silent'>, nu
 /** For `--notify`: each cause, with its default time. */
 export const allTo = (webhook: string): NoticeRule[] =>
   NOTICE_CAUSES.map((on) => ({ on, to: { webhook } }))
+
+/** Each cause in words, wherever people read it. */
+export const CAUSE_WORDS: Readonly<Record<NoticeCause, string>> = {
+  stalled: 'Stalled',
+  silent: 'Silent',
+  ready: 'Ready, and nobody works',
+  blocked: 'Blocked',
+  review: 'To review',
+  parent_done: 'All parts are done',
+  offline: 'The sidecar is offline',
+  claim_taken: 'Claim taken away',
+}
+
+interface ToldCause {
+  on: NoticeCause
+  task?: string
+  title?: string
+  actor?: string
+  /** Of `ready`: how many tasks are. */
+  ready?: number
+}
+
+/** One line. A title may have line breaks, and what rewrites a line. */
+export function causeLine({ on, task, title, actor, ready }: ToldCause): string {
+  const about = [task, title].filter((it) => it !== undefined).join(' ')
+  const next = on === 'ready' && ready !== undefined ? `${ready}, next ${about}` : about
+  const text = next === '' ? CAUSE_WORDS[on] : `${CAUSE_WORDS[on]}: ${next}`
+  return printable((actor === undefined ? text : `${text} (${actor})`).replaceAll(/\s+/g, ' '))
+}

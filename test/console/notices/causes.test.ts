@@ -58,12 +58,12 @@ describe('what the page shows by itself', () => {
         { tasks: [task('A', { status: 'done', ready: false })], minute: 2 },
         { tasks: review, minute: 3 },
       ),
-    ).toEqual(['A waits for a review: Bread', '', '', ''])
+    ).toEqual(['To review: A Bread (ada)', '', '', ''])
   })
 
   it('is that ready tasks have nobody, unless somebody works or the board is paused', () => {
     const tasks = [task('A'), task('B')]
-    expect(shownAt({ tasks })).toEqual(['2 tasks ready, and nobody works'])
+    expect(shownAt({ tasks })).toEqual(['Ready, and nobody works: 2, next A Bread'])
     expect(shownAt({ tasks, isPaused: true })).toEqual([''])
     expect(shownAt({ tasks, sessions: [working('A')] })).toEqual([''])
   })
@@ -72,7 +72,7 @@ describe('what the page shows by itself', () => {
     const look = { tasks: [task('A', { status: 'doing' })], sessions: [working('A')] }
     expect(shownAt({ ...look, minute: 19 }, { ...look, minute: 21 })).toEqual([
       '',
-      'A shows no sign of work: Bread',
+      'Silent: A Bread (ada)',
     ])
   })
 
@@ -83,8 +83,8 @@ describe('what the page shows by itself', () => {
     })
     expect(noticeOf(stalled)).toEqual({
       title: '2 things to look at',
-      body: 'A is stalled: Bread\nB is stalled: Bread',
+      body: 'Stalled: A Bread\nStalled: B Bread',
     })
-    expect(noticeOf(stalled.slice(0, 1))).toMatchObject({ title: 'A is stalled: Bread', task: 'A' })
+    expect(noticeOf(stalled.slice(0, 1))).toMatchObject({ title: 'Stalled: A Bread', task: 'A' })
   })
 })

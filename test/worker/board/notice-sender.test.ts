@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createNoticeSender, SEALED_FOR } from '../../../worker/board/notice-sender.ts'
+import { createNoticeSender, SEALED_FOR, textOf } from '../../../worker/board/notice-sender.ts'
 import type { Letter } from '../../../worker/board/notices.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { createSeal } from '../../../worker/shared/seal.ts'
@@ -59,3 +59,9 @@ it.each(['', 'geheim'])(
     expect(asked).toEqual([])
   },
 )
+
+it('has a title on one line, without what rewrites a line', () => {
+  const causes = [{ on: 'blocked' as const, since: '', task: 'A', title: 'a\0b\nc\u202e' }]
+  const text = 'Signalbox, shop:\nBlocked: A a\\u{0}b c\\u{202e}'
+  expect(textOf({ causes }, 'shop')).toBe(text)
+})
