@@ -141,6 +141,9 @@ export function sqliteNoticeStore(sql: Sql) {
     },
     delivery: (id: string): DeliveryRow | undefined => rows('id = ?', id)[0],
     pending: (): DeliveryRow[] => rows("state = 'pending'"),
+    /** The oldest first. */
+    pendingFor: (target: string): DeliveryRow[] =>
+      rows("state = 'pending' AND target = ? ORDER BY at", target),
     /** Those that are due, the longest waiting first. */
     due: (now: number): DeliveryRow[] =>
       rows("state = 'pending' AND next_at <= ? ORDER BY at", now),

@@ -68,6 +68,8 @@ const TESTED_FOR_MS = 120_000
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MOST_CAUSES = 100
+/** For one target: more is not read once its receiver is up again. */
+const MOST_PENDING = 50
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
@@ -314,6 +316,9 @@ export class Notices {
   }
 
   #add(target: Target, notice: Notice, now: number): string {
+    for (const row of this.#store.pendingFor(target.key).slice(0, 1 - MOST_PENDING)) {
+      this.#fail(row, row.error ?? 'Too many wait for this target.', now)
+    }
     const id = `ntc_${crypto.randomUUID().replaceAll('-', '')}`
     this.#store.add(id, target, notice, now)
     return id

@@ -305,6 +305,22 @@ describe('a notice', () => {
     expect(world.told()).toEqual(['blocked B'])
   })
 
+  it('waits with 49 others at most for a receiver that is down, and the oldest ends', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    world.receives = () => 'refuses'
+    for (let n = 0; n < 60; n++) {
+      world.pass(5 * SECOND)
+      world.publish([todo(`B-${n}`, { status: 'blocked' })])
+    }
+    world.pass(5 * SECOND)
+    const { deliveries } = world.notices.shown()
+    expect(new Set(deliveries.map(({ state }) => state))).toEqual(new Set(['pending']))
+    expect(world.logged.filter((line) => line === 'warn notice.failed')).toHaveLength(11)
+    world.receives = () => 'ok'
+    world.pass(2 * HOUR)
+    expect(world.took).toHaveLength(50)
+  })
+
   it('that waits is read by no turn that changes nothing', () => {
     const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
     world.receives = () => 'refuses'
