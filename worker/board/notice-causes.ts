@@ -16,6 +16,8 @@ export interface Cause {
   /** Among those of one rule. */
   key: string
   since?: number
+  /** Files say when it was, and may be saved again. */
+  isVague?: true
   task?: string
   title?: string
   actor?: string
@@ -86,6 +88,7 @@ function inState(on: CurrentState['state'] & NoticeCause, facts: NoticeFacts, no
         on,
         key: task.id,
         ...(since !== undefined && { since }),
+        ...(on === 'review' && { isVague: true as const }),
         ...named(task),
         ...(actor !== undefined && { actor }),
       },

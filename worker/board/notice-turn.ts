@@ -14,6 +14,8 @@ export interface Known {
 export interface Lasting {
   key: string
   since?: number
+  /** `since` may become later while it lasts, and that is no new one. */
+  isVague?: true
 }
 
 /**
@@ -41,7 +43,8 @@ export function turnOf<Cause extends Lasting>(
   const turn: RuleTurn<Cause> = { known: new Map(), news: [], nextAt: undefined }
   for (const cause of causes) {
     const was = before.get(cause.key)
-    const since = Math.min(cause.since ?? was?.since ?? now, now)
+    const seen = cause.isVague ? was?.since : undefined
+    const since = Math.min(seen ?? cause.since ?? was?.since ?? now, now)
     const dueAt = since + afterMs
     if (dueAt > now) {
       turn.known.set(cause.key, { ...ended(was, now), since })

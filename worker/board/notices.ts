@@ -407,7 +407,7 @@ function ending(known: ReturnType<NoticeStore['known']>, now: number) {
 function noticeWith(causes: readonly Cause[], now: number): Notice {
   const more = causes.length - MOST_CAUSES
   return {
-    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, since = now, ...cause }) => ({
+    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, isVague: __, since = now, ...cause }) => ({
       ...cause,
       since: timeText(since),
     })),

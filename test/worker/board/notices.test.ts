@@ -207,6 +207,19 @@ describe('a notice', () => {
     expect(world.logged.filter((line) => line.startsWith('warn'))).toEqual(['warn notice.failed'])
   })
 
+  it('is told once of a review, though what is to review is saved again', () => {
+    const closedAt = (at: number) => {
+      const updatedAt = new Date(at).toISOString()
+      return todo('A', { trees: [{ tree: 'feat-x', dir: '/feat-x', status: 'done', updatedAt }] })
+    }
+    const world = new World([rule('review')], closedAt(T0))
+    world.pass(30 * MINUTE)
+    // Its sidecar was away when that happened.
+    world.publish([closedAt(world.now - 15 * MINUTE)])
+    world.pass(HOUR)
+    expect(world.told()).toEqual(['review A'])
+  })
+
   it('is none for a cause that ended before it had lasted', () => {
     const world = new World([rule('blocked', 5)], todo('A', { status: 'blocked' }), todo('B'))
     world.pass(4 * MINUTE)
