@@ -7,11 +7,12 @@ import { useRead } from '../data/use-read.ts'
 import { Money } from '../payments/elements.tsx'
 import { Find } from '../payments/find.tsx'
 import { linkTo, replace, route } from '../router.ts'
-import { Field, TableHead } from '../ui/elements.tsx'
+import { Field } from '../ui/elements.tsx'
 import { isDay, LOADING } from '../ui/format.ts'
 import { Day, Files } from './day.tsx'
 import { dayAfter, isMonth, monthAfter, monthOf, monthSums, spanOf } from './months.ts'
 import { Reconcile } from './reconcile.tsx'
+import { Table } from './table.tsx'
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -89,27 +90,23 @@ function Days({ span, name }: { span: { after: string; before: string }; name: s
   return (
     <section class="panel" aria-labelledby="month">
       <h2 id="month">Sums of {name}</h2>
-      <div class="table-scroll">
-        <table class="books">
-          <TableHead of={COLUMNS} />
-          <tbody>
-            {days.flatMap(({ day, sums }) =>
-              sums.map((sum) => (
-                <SumRow
-                  key={`${day} ${sum.gateway} ${sum.currency}`}
-                  label={<a href={linkTo({ view: 'books', query: { day } })}>{day}</a>}
-                  sum={sum}
-                />
-              )),
-            )}
-          </tbody>
-          <tfoot>
-            {monthSums(days).map((sum) => (
-              <SumRow key={`${sum.gateway} ${sum.currency}`} label={name} sum={sum} />
-            ))}
-          </tfoot>
-        </table>
-      </div>
+      <Table
+        name={`Days of ${name}`}
+        columns={COLUMNS}
+        foot={monthSums(days).map((sum) => (
+          <SumRow key={`${sum.gateway} ${sum.currency}`} label={name} sum={sum} />
+        ))}
+      >
+        {days.flatMap(({ day, sums }) =>
+          sums.map((sum) => (
+            <SumRow
+              key={`${day} ${sum.gateway} ${sum.currency}`}
+              label={<a href={linkTo({ view: 'books', query: { day } })}>{day}</a>}
+              sum={sum}
+            />
+          )),
+        )}
+      </Table>
       <p class="hint">
         Days begin at midnight in {ZONE}. A day is complete a minute after its end. Its link is its
         movements.

@@ -16,8 +16,8 @@ import { money, STATUSES } from '../payments/format.ts'
 import { post } from '../payments/requests.ts'
 import { linkTo } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
-import { TableHead } from '../ui/elements.tsx'
 import { count } from '../ui/format.ts'
+import { Table } from './table.tsx'
 
 const MAX_SHOWN = 500
 
@@ -81,16 +81,11 @@ export function Result({ comparison, again }: { comparison: Comparison; again: (
         </ul>
       )}
       {different.length > 0 && (
-        <div class="table-scroll">
-          <table class="books">
-            <TableHead of={DIFFERENCE_COLUMNS} />
-            <tbody>
-              {different.slice(0, MAX_SHOWN).map((each, at) => (
-                <Difference key={at} of={each} again={again} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table name="Differences" columns={DIFFERENCE_COLUMNS}>
+          {different.slice(0, MAX_SHOWN).map((each, at) => (
+            <Difference key={at} of={each} again={again} />
+          ))}
+        </Table>
       )}
       {different.length > MAX_SHOWN && (
         <p class="hint">The first {MAX_SHOWN}. signalbox payments reconcile prints all.</p>
@@ -110,35 +105,32 @@ function leftOut({ skipped, chargebacks, unpaid }: Comparison): string {
   return left.length > 0 ? ` Left out: ${left.join(', ')}.` : ''
 }
 
+const SUM_COLUMNS = [
+  ['Kind'],
+  ['There', 'number'],
+  ['Here', 'number'],
+  ['Difference', 'number'],
+] as const
+
 const Sums = ({ of }: { of: readonly Sum[] }) => (
-  <div class="table-scroll">
-    <table class="books">
-      <caption>Sums of both sides</caption>
-      <TableHead
-        of={[['Kind'], ['There', 'number'], ['Here', 'number'], ['Difference', 'number']]}
-      />
-      <tbody>
-        {of.map(({ kind, currency, there, here }) => (
-          <tr key={`${kind} ${currency}`}>
-            <th scope="row">{SUMS[kind]}</th>
-            <td class="number">
-              <Money amount={there} currency={currency} />
-            </td>
-            <td class="number">
-              {here !== undefined && <Money amount={here} currency={currency} />}
-            </td>
-            <td class="number">
-              {here !== undefined && there !== here && (
-                <strong class="mismatch">
-                  <Money amount={there - here} currency={currency} />
-                </strong>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table name="Sums of both sides" isShown columns={SUM_COLUMNS}>
+    {of.map(({ kind, currency, there, here }) => (
+      <tr key={`${kind} ${currency}`}>
+        <th scope="row">{SUMS[kind]}</th>
+        <td class="number">
+          <Money amount={there} currency={currency} />
+        </td>
+        <td class="number">{here !== undefined && <Money amount={here} currency={currency} />}</td>
+        <td class="number">
+          {here !== undefined && there !== here && (
+            <strong class="mismatch">
+              <Money amount={there - here} currency={currency} />
+            </strong>
+          )}
+        </td>
+      </tr>
+    ))}
+  </Table>
 )
 
 /** What each payout has, with its rows. */
@@ -152,19 +144,14 @@ const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[
           <Money amount={gross} currency={currency} /> less fees of{' '}
           <Money amount={-fees} currency={currency} />, {count(size, 'row')}
         </summary>
-        <div class="table-scroll">
-          <table class="books">
-            <TableHead of={DIFFERENCE_COLUMNS} />
-            <tbody>
-              {rows
-                .filter(({ row }) => row?.payout === id)
-                .slice(0, MAX_SHOWN)
-                .map((each) => (
-                  <Difference key={each.line} of={each} />
-                ))}
-            </tbody>
-          </table>
-        </div>
+        <Table name={`Rows of ${id}`} columns={DIFFERENCE_COLUMNS}>
+          {rows
+            .filter(({ row }) => row?.payout === id)
+            .slice(0, MAX_SHOWN)
+            .map((each) => (
+              <Difference key={each.line} of={each} />
+            ))}
+        </Table>
       </details>
     ))}
   </section>

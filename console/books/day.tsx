@@ -5,9 +5,9 @@ import type { Movement } from '../../libraries/api/types.ts'
 import { NO_ANSWER } from '../data/http.ts'
 import { Money } from '../payments/elements.tsx'
 import { linkTo } from '../router.ts'
-import { TableHead } from '../ui/elements.tsx'
 import { LOADING, timeOf } from '../ui/format.ts'
 import { dayAfter } from './months.ts'
+import { Table } from './table.tsx'
 
 /** So many are shown; a file has all. */
 const MOST_ROWS = 500
@@ -48,29 +48,26 @@ export function Day({ day, zone }: { day: string; zone: string }) {
   )
 }
 
+const COLUMNS = [['Time'], ['What'], ['Payment'], ['Gateway'], ['Amount', 'number']] as const
+
 const Rows = ({ of }: { of: readonly Movement[] }) => (
-  <div class="table-scroll">
-    <table class="books">
-      <TableHead of={[['Time'], ['What'], ['Payment'], ['Gateway'], ['Amount', 'number']]} />
-      <tbody>
-        {of.map(({ id, bookedAt, kind, transactionId, reference, ...row }) => (
-          <tr key={id}>
-            <td>{timeOf(Date.parse(bookedAt), Date.parse(bookedAt))}</td>
-            <td>{KINDS[kind]}</td>
-            <th scope="row">
-              <a href={linkTo({ view: 'payments', id: transactionId, query: {} })} dir="auto">
-                {reference}
-              </a>
-            </th>
-            <td>{row.gateway}</td>
-            <td class="number">
-              <Money amount={row.amountMinor} currency={row.currency} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table name="Movements" columns={COLUMNS}>
+    {of.map(({ id, bookedAt, kind, transactionId, reference, ...row }) => (
+      <tr key={id}>
+        <td>{timeOf(Date.parse(bookedAt), Date.parse(bookedAt))}</td>
+        <td>{KINDS[kind]}</td>
+        <th scope="row">
+          <a href={linkTo({ view: 'payments', id: transactionId, query: {} })} dir="auto">
+            {reference}
+          </a>
+        </th>
+        <td>{row.gateway}</td>
+        <td class="number">
+          <Money amount={row.amountMinor} currency={row.currency} />
+        </td>
+      </tr>
+    ))}
+  </Table>
 )
 
 interface FilesProps {

@@ -25,7 +25,7 @@ export function Facts({ class: className, of }: { class: string; of: readonly Fa
 const EMPTY: readonly unknown[] = [undefined, null, false, '']
 
 /** What stands in its head, and a class: `number` for figures, which stand to the right. */
-type Column = readonly [name: ComponentChildren, className?: string]
+export type Column = readonly [name: ComponentChildren, className?: string]
 
 export const TableHead = ({ class: ofHead, of }: { class?: string; of: readonly Column[] }) => (
   <thead class={ofHead}>
