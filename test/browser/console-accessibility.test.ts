@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     {
       name: 'the story of a payment',
       hash: `#/payments/${transaction}`,
-      sign: 'Passed to listeners',
+      sign: 'No endpoint and no listener to tell',
     },
   ]
 
