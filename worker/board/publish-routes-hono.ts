@@ -1,4 +1,4 @@
-// What sidecars publish, over HTTP: messages, their sockets, and a board's row in the list of boards.
+// What sidecars publish, over HTTP: messages, their sockets, and a board's row in the list of all.
 
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
