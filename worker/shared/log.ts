@@ -56,7 +56,7 @@ export const consoleLog: Log = createLog('json', (text, level) => {
 })
 
 /** A replacer for JSON.stringify. JSON has nothing of an Error, so its stack is taken. */
-export function redact(name: string, value: unknown): unknown {
+function redact(name: string, value: unknown): unknown {
   if (isSecretName(name)) return REDACTED
   if (value instanceof Error) return hideTokens(value.stack ?? value.message)
   return typeof value === 'string' ? hideTokens(value) : value
