@@ -5,7 +5,7 @@
 import { type Fact, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import type { SeenStat } from '../files/file-stat.ts'
 import { isAny, isApart, isGone, type MainFiles, mainPath, treePath } from './beside-main.ts'
-import { type KeptFiles, type KeptTree, keptOf, restored } from './kept-files.ts'
+import { type KeptFiles, type KeptTree, keptOf, restored, type ToKeep } from './kept-trees.ts'
 import {
   BaseTasks,
   blobIds,
@@ -63,8 +63,8 @@ export class TreeCopies {
     this.#restored = new Map(kept.map((tree) => [tree.now.name, tree]))
   }
 
-  /** What the next start is to know. `files` is absent where that is kept already. */
-  *toKeep(): Generator<{ tree: Tree; files?: KeptFiles }> {
+  /** What the next start is to know. */
+  *toKeep(): Generator<ToKeep> {
     for (const files of this.#trees.values()) {
       const { tree, isRead, isKept } = files
       if (!isRead) continue
