@@ -1,9 +1,32 @@
 // What git's index says of the files of a tree: a file with the stat that it names has the bytes of
-// its blob. So a tree is read only where it differs. Pure.
+// its blob. So a tree is read only where it differs.
 
+import { join } from 'node:path'
 import type { FileStat } from '../files/file-stat.ts'
+import { readHere } from '../layouts/open-here.ts'
 
-export interface Indexed {
+const INDEX_BYTES = 64 << 20
+
+/**
+ * Says of a file, by its path from the top and its stat, which blob it is. Undefined: that is not
+ * known. `isWanted`: which files are asked for. Without an index it knows none.
+ */
+export function readIndex(
+  gitFolder: string,
+  algorithm: 'sha1' | 'sha256',
+  isWanted: (path: string) => boolean,
+): (path: string, stat: FileStat) => string | undefined {
+  const { bytes, stat: written } = readHere(join(gitFolder, 'index'), INDEX_BYTES) ?? {}
+  const files = bytes && parseIndex(bytes, algorithm === 'sha1' ? 20 : 32, isWanted)
+  return (path, stat) => {
+    const indexed = files?.get(path)
+    return indexed && written && isAsIndexed(stat, indexed, written.mtimeMs)
+      ? indexed.blob
+      : undefined
+  }
+}
+
+interface Indexed {
   blob: string
   size: number
   mtimeMs: number
@@ -19,6 +42,7 @@ const NAME_LENGTH = 0x0fff
 /**
  * The files of an index, by their paths from the top; `wanted` says which. Empty for a version that
  * is not read (4), and for what is no index.
+ * @forTests An index that is cut.
  */
 export function parseIndex(
   bytes: Buffer,
@@ -60,7 +84,10 @@ const ALMOST_MS = 0.001
 
 const isNear = (one: number, other: number): boolean => Math.abs(one - other) < ALMOST_MS
 
-/** `writtenMs`: when the index was. What changed at that moment is not trusted, as git does not. */
+/**
+ * `writtenMs`: when the index was. What changed at that moment is not trusted, as git does not.
+ * @forTests Without waiting for that moment.
+ */
 export const isAsIndexed = (stat: FileStat, indexed: Indexed, writtenMs: number): boolean =>
   stat.size === indexed.size &&
   stat.ino % 2 ** 32 === indexed.ino &&

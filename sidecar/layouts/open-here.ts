@@ -11,6 +11,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  type Stats,
 } from 'node:fs'
 import { READ_HERE } from '../../worker/shared/plain-file-node.ts'
 
@@ -92,8 +93,11 @@ export function readAtMost(fd: number, size: number): Buffer {
   return buffer.subarray(0, length)
 }
 
-/** The text of a small file. Undefined: there is none, it is no usual file, or it is larger. */
-export function readSmall(path: string, maxBytes: number): string | undefined {
+/** A small file. Undefined: there is none, it is no usual file, or it is larger. */
+export function readHere(
+  path: string,
+  maxBytes: number,
+): { bytes: Buffer; stat: Stats } | undefined {
   let fd: number
   try {
     fd = openHere(path)
@@ -101,12 +105,16 @@ export function readSmall(path: string, maxBytes: number): string | undefined {
     return undefined
   }
   try {
-    const found = fstatSync(fd)
-    if (!found.isFile() || found.size > maxBytes) return undefined
-    return readAtMost(fd, found.size).toString('utf8')
+    const stat = fstatSync(fd)
+    if (!stat.isFile() || stat.size > maxBytes) return undefined
+    return { bytes: readAtMost(fd, stat.size), stat }
   } catch {
     return undefined
   } finally {
     closeSync(fd)
   }
 }
+
+/** The text of one. */
+export const readSmall = (path: string, maxBytes: number): string | undefined =>
+  readHere(path, maxBytes)?.bytes.toString('utf8')

@@ -1,16 +1,14 @@
 // The trees that have one board: which they are, and the files of it in each merge base.
 
-import { closeSync, fstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Log, messageOf } from '../../worker/shared/log.ts'
 import type { FileStat } from '../files/file-stat.ts'
-import { type Indexed, isAsIndexed, parseIndex } from '../git/git-index.ts'
+import { readIndex } from '../git/git-index.ts'
 import { MainTreeNews } from '../git/main-tree.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from '../git/repository.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
-import { openHere, readAtMost } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
 import type { WatchedStore } from '../watch/watch.ts'
@@ -32,7 +30,6 @@ interface FoundTree {
   tree: Tree
 }
 
-const INDEX_BYTES = 64 << 20
 /** A start, and a save after a commit, wait no longer for what was merged of lists. */
 const LISTS_MS = 1_000
 
@@ -166,13 +163,12 @@ export class BoardTrees {
     const now = this.#trees.get(dir)?.now
     if (!now || bases.length === 0) return () => undefined
     const isOfBase = (name: string) => bases.some((base) => base.has(name))
-    let index: Index | undefined
+    let blobOf: ReturnType<typeof readIndex> | undefined
     return (path, stat) => {
-      index ??= readIndex(join(now.gitFolder, 'index'), algorithm, isOfBase)
+      blobOf ??= readIndex(now.gitFolder, algorithm, isOfBase)
       const name = pathFrom(dir, path)
-      const indexed = index.files.get(name)
-      if (!indexed || !isAsIndexed(stat, indexed, index.writtenMs)) return undefined
-      return bases.find((base) => base.get(name) === indexed.blob)?.get(name)
+      const blob = blobOf(name, stat)
+      return bases.some((base) => base.get(name) === blob) ? blob : undefined
     }
   }
 
@@ -263,33 +259,6 @@ export class BoardTrees {
     }
     return bases && all
   }
-}
-
-interface Index {
-  files: ReadonlyMap<string, Indexed>
-  writtenMs: number
-}
-
-function readIndex(
-  path: string,
-  algorithm: Tree['algorithm'],
-  isWanted: (path: string) => boolean,
-): Index {
-  const idBytes = algorithm === 'sha1' ? 20 : 32
-  try {
-    const fd = openHere(path)
-    try {
-      const { size, mtimeMs } = fstatSync(fd)
-      if (size <= INDEX_BYTES) {
-        return { files: parseIndex(readAtMost(fd, size), idBytes, isWanted), writtenMs: mtimeMs }
-      }
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    // Without an index every file is read.
-  }
-  return { files: new Map(), writtenMs: 0 }
 }
 
 /**
