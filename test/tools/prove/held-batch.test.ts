@@ -1,7 +1,9 @@
 // Which saves of the ledger the faults of late batches hold back, by the texts of their statements.
 
 import { describe, expect, it } from 'vitest'
-import { undoesRefund } from '../../../tools/prove/recorder/held-batch.ts'
+import { settle } from '../../../libraries/testing/fake-clock.ts'
+import { holdBatch, undoesRefund } from '../../../tools/prove/recorder/held-batch.ts'
+import type { Answered, Passed } from '../../../tools/prove/recorder/proxy.ts'
 import type { Statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { database, setupOver, useWriterSetup } from '../../worker/payments/ledger/writer-setup.ts'
 
@@ -37,5 +39,59 @@ describe('a batch that would undo a refund', () => {
     expect(isHeld()).toBe(false)
     await setup.endRefund(refund, { kind: 'done' })
     expect(isHeld()).toBe(false)
+  })
+})
+
+describe('a batch that is held back', () => {
+  const ID = '01K0000000000000RF00000007'
+  const passed = (baton: string | null, ...requests: object[]): Passed => {
+    const body = JSON.stringify({ baton, requests })
+    return { url: '/v3/pipeline', body, send: () => Promise.resolve('{"baton":"kept"}') }
+  }
+  const store = (sql: string) => ({ type: 'store_sql', sql_id: 1, sql })
+  const batch = { steps: [{ stmt: { sql: 'BEGIN IMMEDIATE' } }, { stmt: { sql_id: 1, id: ID } }] }
+
+  it('is found by the texts of its own connection, and lands once it was overtaken', async () => {
+    const proxy = {
+      hold: (_: Passed): Promise<string> | undefined => undefined,
+      onAnswer: (_: Answered): void => undefined,
+    }
+    const overtaken = Promise.withResolvers<void>()
+    let ids: readonly string[] = []
+    const holding = holdBatch(proxy, 0, {
+      isSought: undoesRefund,
+      overtaken(of) {
+        ids = of
+        return overtaken.promise
+      },
+    })
+    const answer = (asked: Passed, baton: string | null) =>
+      proxy.onAnswer({
+        passed: asked,
+        status: 200,
+        answer: JSON.stringify({ baton, results: [] }),
+        tookMs: 1,
+      })
+    await expect(proxy.hold(passed('older', { batch }))).rejects.toThrow('held back')
+    for (const [baton, sql] of [
+      ['writes', 'UPDATE payment_refunds SET status = 1'],
+      ['reads', 'SELECT 1'],
+    ] as const) {
+      const opens = passed(null, store(sql))
+      expect(proxy.hold(opens)).toBeUndefined()
+      answer(opens, baton)
+    }
+    expect(proxy.hold(passed('reads', { batch }))).toBeUndefined()
+    const late = passed('writes', { batch })
+    let isLanding = false
+    const held = Promise.resolve(proxy.hold(late)).finally(() => {
+      isLanding = true
+    })
+    await settle()
+    expect([isLanding, ids]).toEqual([false, [ID]])
+    overtaken.resolve()
+    expect(await held).toBe(late.body)
+    answer(late, null)
+    expect(await holding).toMatchObject({ held: true, isSought: true, isCommitted: false })
   })
 })

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Process } from '../../harness/process.ts'
-import { holdBatch, undoesRefund } from './held-batch.ts'
+import { type Holding, holdBatch, undoesRefund } from './held-batch.ts'
 import type { PaymentsLoad } from './payments-load.ts'
 import type { FaultyProxy } from './proxy.ts'
 import type { System } from './system.ts'
@@ -94,13 +94,39 @@ const onProxies = (
   },
 })
 
-/** In every second round any batch is held. */
-const soughtIn = (round: number) => (round % 2 === 0 ? { isSought: undoesRefund } : {})
+const REFUNDED = `SELECT DISTINCT transaction_id FROM payment_refunds
+  WHERE id IN (SELECT value FROM json_each(:ids))`
+
+/**
+ * In every second round any batch is held. In the others it is one that would undo the end of a
+ * refund: it lands when that end was seen, and then it is looked at again.
+ */
+async function holdIn(round: number, { system, payments }: Scene, ms: number, of: Holding = {}) {
+  const { proxy } = serverOf(system.database)
+  if (round % 2 === 1) return await holdBatch(proxy, ms, of)
+  const found = Promise.withResolvers<string[]>()
+  const holding = holdBatch(proxy, ms, {
+    ...of,
+    isSought: undoesRefund,
+    async overtaken(ids) {
+      const rows = await system.database.query(REFUNDED, { ids: JSON.stringify(ids) })
+      const refunded = rows.map((row) => String(row.transaction_id))
+      found.resolve(refunded)
+      await payments.seesRefundsOver(refunded)
+    },
+  })
+  void holding.then(() => found.resolve([]))
+  const calm = payments.calmly(found.promise)
+  const detail = await holding
+  await payments.seesRefundsOver(await found.promise)
+  await calm
+  return detail
+}
 
 const lateBatch: Fault = {
   brief: HELD_MS,
   full: HELD_MS,
-  run: ({ system }, ms, round) => holdBatch(serverOf(system.database).proxy, ms, soughtIn(round)),
+  run: (scene, ms, round) => holdIn(round, scene, ms),
 }
 
 /**
@@ -109,11 +135,8 @@ const lateBatch: Fault = {
  */
 const abandonedBatch: Fault = {
   full: ABANDONED_MS,
-  run: ({ system }, ms, round) =>
-    holdBatch(serverOf(system.database).proxy, round % 2 === 0 ? ms + REPEATED_MS : ms, {
-      ...soughtIn(round),
-      aloneMs: ms,
-    }),
+  run: (scene, ms, round) =>
+    holdIn(round, scene, round % 2 === 0 ? ms + REPEATED_MS : ms, { aloneMs: ms }),
 }
 
 const evictLedger: Fault = {

@@ -9,11 +9,13 @@ export interface Holding {
   isSought?: (statements: readonly string[], body: string) => boolean
   /** So long nothing else comes through. */
   aloneMs?: number
+  /** The one that was sought lands no sooner than this. `ids`: of the rows that it changes. */
+  overtaken?: (ids: readonly string[]) => Promise<unknown>
   onHeld?: () => Promise<unknown>
 }
 
-/** So long a certain batch is waited for, and then any. */
-const SOUGHT_MS = 12_000
+/** So long a certain batch is waited for, on a slow machine, too; and then any. */
+const SOUGHT_MS = 60_000
 /** Under any load there is a batch to hold within this time. */
 const NO_BATCH_MS = 5_000
 /** The server forgets a connection that is not used for 10 s, and would refuse the batch. */
@@ -30,37 +32,40 @@ export const undoesRefund = (statements: readonly string[]): boolean =>
 
 /** Holds a batch back for `ms`. What became of it, for people who read the history. */
 export async function holdBatch(
-  proxy: FaultyProxy,
+  proxy: Pick<FaultyProxy, 'hold' | 'onAnswer'>,
   ms: number,
-  { isSought, aloneMs = 0, onHeld }: Holding,
+  { isSought, aloneMs = 0, overtaken, onHeld }: Holding,
 ): Promise<Record<string, unknown>> {
   const { promise: held, resolve: hold } = Promise.withResolvers<{ isSought: boolean }>()
   const { promise: landed, resolve: land } = Promise.withResolvers<Answered>()
   const anyAt = performance.now() + (isSought ? SOUGHT_MS : 0)
-  const statementsOf = reader()
+  const reader = new Reader()
   let heldAt: number | undefined
-  // A connection sends each text once, and then its number: a new one sends them again.
-  let isRead = !isSought
+  let heldIt: Passed | undefined
+  proxy.onAnswer = (answered) => {
+    reader.answered(answered)
+    if (answered.passed === heldIt) land(answered)
+  }
   proxy.hold = (passed) => {
     const now = performance.now()
     if (heldAt !== undefined) return now < heldAt + aloneMs ? refused() : undefined
-    const statements = statementsOf(passed.body)
+    // A new connection sends all texts again.
+    if (isSought && !reader.knows(passed)) return refused()
+    const statements = reader.statementsOf(passed)
     if (statements[0] !== 'BEGIN IMMEDIATE') return undefined
-    if (!isRead) {
-      isRead = true
-      return refused()
-    }
     const isIt = isSought?.(statements, passed.body) ?? false
     if (!isIt && now < anyAt) return undefined
     heldAt = now
-    proxy.onAnswer = (answered) => answered.passed === passed && land(answered)
+    heldIt = passed
     hold({ isSought: isIt })
     onHeld?.().catch(() => undefined)
-    return heldFor(passed, ms)
+    const isOver = [sleep(ms), isIt && overtaken?.(idsIn(passed.body))]
+    return heldUntil(passed, Promise.all(isOver))
   }
   const found = await Promise.race([held, sleep(anyAt - performance.now() + NO_BATCH_MS)])
   const answered = found && (await landed)
   proxy.hold = () => undefined
+  proxy.onAnswer = () => undefined
   if (!answered) return { held: false }
   const { status, answer } = answered
   return { held: true, ...found, status, isCommitted: status === 200 && isCommitted(answer) }
@@ -68,12 +73,11 @@ export async function holdBatch(
 
 const refused = () => Promise.reject(new Error('held back'))
 
-/** Its body at the end of that time, on the same connection, which was kept open. */
-async function heldFor({ body, send }: Passed, ms: number): Promise<string> {
+/** Its body when that is over, on the same connection, which was kept open. */
+async function heldUntil({ body, send }: Passed, over: Promise<unknown>): Promise<string> {
   const batch = JSON.parse(body) as { baton: string | null }
-  for (let left = ms; left > 0; left -= KEPT_OPEN_MS) {
-    await sleep(Math.min(left, KEPT_OPEN_MS))
-    if (left <= KEPT_OPEN_MS) break
+  const isOver = over.then(yes, yes)
+  while (!(await Promise.race([isOver, sleep(KEPT_OPEN_MS)]))) {
     // Each answer has the name of the connection for the next request.
     const answer = await send(JSON.stringify({ baton: batch.baton, requests: [] }))
     batch.baton = (JSON.parse(answer) as typeof batch).baton
@@ -81,12 +85,16 @@ async function heldFor({ body, send }: Passed, ms: number): Promise<string> {
   return JSON.stringify(batch)
 }
 
+const yes = () => true
+
 interface Statement {
   sql?: string
   sql_id?: number
 }
 
 interface Request {
+  /** The name of the connection, which each answer changes. Null: of a new one. */
+  baton: string | null
   requests: {
     sql_id?: number
     sql?: string
@@ -94,21 +102,44 @@ interface Request {
   }[]
 }
 
-/** Reads the statements of a batch, and what they are stored as for later ones. */
-function reader(): (body: string) => string[] {
-  const stored = new Map<number, string>()
-  return (body) => {
-    if (body === '') return []
-    const { requests } = JSON.parse(body) as Request
+type Texts = Map<number, string>
+
+/** Reads the statements of batches: a connection sends each text once, and then its number. */
+class Reader {
+  readonly #texts = new Map<string, Texts>()
+  readonly #asked = new WeakMap<Passed, Texts>()
+
+  /** False: its connection was there before. */
+  knows({ body }: Passed): boolean {
+    const { baton = null } = body === '' ? {} : (JSON.parse(body) as Partial<Request>)
+    return baton === null || this.#texts.has(baton)
+  }
+
+  statementsOf(passed: Passed): string[] {
+    if (passed.body === '') return []
+    const { baton, requests } = JSON.parse(passed.body) as Request
+    const texts = this.#texts.get(baton ?? '') ?? new Map<number, string>()
+    this.#asked.set(passed, texts)
     return requests.flatMap(({ sql_id, sql, batch }) => {
-      if (sql_id !== undefined && sql !== undefined) stored.set(sql_id, sql)
+      if (sql_id !== undefined && sql !== undefined) texts.set(sql_id, sql)
       const steps = batch?.steps ?? []
-      return steps.map(({ stmt }) => stmt.sql ?? stored.get(stmt.sql_id ?? -1) ?? '')
+      return steps.map(({ stmt }) => stmt.sql ?? texts.get(stmt.sql_id ?? -1) ?? '')
     })
+  }
+
+  answered({ passed, answer, status }: Answered): void {
+    const texts = this.#asked.get(passed)
+    if (!texts || status !== 200) return
+    const { baton } = JSON.parse(answer) as Answer
+    if (baton) this.#texts.set(baton, texts)
   }
 }
 
+/** Of all rows that a batch changes. */
+const idsIn = (body: string): string[] => body.match(/\b[0-9A-HJKMNP-TV-Z]{26}\b/g) ?? []
+
 interface Answer {
+  baton?: string | null
   results: { response?: { result?: { step_results?: unknown[] } } }[]
 }
 

@@ -45,6 +45,9 @@ const OF_STRIPE = 0.5
 const GATEWAYS = 4
 /** Looks at payments that wait for each other while the load goes on. */
 const MAX_LOOKS = 40
+/** What ends a refund may wait for a gateway, and the ledger for a batch that it has given up. */
+const SEEN_OVER_MS = 20_000
+const ANSWERED_MS = 100
 /** So many old refunds, months later. */
 const REPEATED = 40
 /** A share of failed payments: the customer tries again, and the first one is paid after all. */
@@ -84,6 +87,11 @@ interface ChargeBody {
   returnUrl: string
 }
 
+interface Seen {
+  id: string
+  refunds: { status: string }[]
+}
+
 type Asking = [gateway: string, transactionId: string, amount: number, name: string]
 type RaisedAlert = NonNullable<ReceivedEvent['data']['alert']>
 type Refundable = NonNullable<ReceivedEvent['data']['transaction']>
@@ -108,6 +116,7 @@ export class PaymentsLoad {
   /** That wait. */
   #looks = 0
   #orders = 0
+  #isCalm = false
   readonly #over = new AbortController()
   readonly #shop: ShopRequests
 
@@ -125,7 +134,8 @@ export class PaymentsLoad {
 
   async run(): Promise<void> {
     while (!this.#over.signal.aborted) {
-      if (this.#chores.size < MAX_OPEN) this.#chore(this.#order(this.#random.fork()))
+      if (this.#chores.size < MAX_OPEN && !this.#isCalm)
+        this.#chore(this.#order(this.#random.fork()))
       await sleep(this.#random.below(MAX_PAUSE_MS))
     }
   }
@@ -133,6 +143,33 @@ export class PaymentsLoad {
   /** No new orders; those that were begun go on. */
   end(): void {
     this.#over.abort()
+  }
+
+  /**
+   * No other orders than these, one after the other: each is paid and refunded at once, by the
+   * bank, which accepts a refund and makes it later. What is saved for it is saved alone.
+   */
+  async calmly(until: Promise<unknown>): Promise<void> {
+    this.#isCalm = true
+    void until.then(() => {
+      this.#isCalm = false
+    })
+    while (this.#isCalm && !this.#over.signal.aborted) {
+      const names = { reference: `order-${++this.#orders}`, description: 'refunded at once' }
+      const request = { gateway: 'fib', amount: 25_000, currency: 'IQD', ...names } as const
+      const id = await this.#charge({ ...request, returnUrl: 'https://shop.example' }, undefined)
+      if (id === undefined) continue
+      await this.#system.simulator.act(id, 'pay')
+      await this.#refund('fib', this.#transactions.get(id) ?? '', request.amount, 'refund 0')
+    }
+  }
+
+  /** Until it is seen that these payments have no refund under way, or it takes too long. */
+  async seesRefundsOver(transactionIds: readonly string[]): Promise<void> {
+    const until = performance.now() + SEEN_OVER_MS
+    for (const id of transactionIds) {
+      while (performance.now() < until && !(await this.#look(id))) await sleep(ANSWERED_MS)
+    }
   }
 
   /** Whether each gateway has made a payment since then. */
@@ -153,7 +190,7 @@ export class PaymentsLoad {
     if (type === 'AlertRaised' && alert) this.#onAlert(transaction, alert)
     if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
       this.#refunded.add(id)
-      if (this.#looks < MAX_LOOKS) this.#look(id)
+      if (this.#looks < MAX_LOOKS) void this.#look(id)
     }
     if (type !== 'PaymentSucceeded' || !paid || this.#random.next() >= REFUNDED) return
     const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
@@ -206,24 +243,30 @@ export class PaymentsLoad {
     const most = this.#over.signal.aborted ? this.#refunded.size : MAX_LOOKS
     for (const id of [...this.#refunded].slice(0, most)) {
       this.#refunded.delete(id)
-      this.#look(id)
+      void this.#look(id)
     }
     await this.#looking
   }
 
-  /** As a shop that shows its customer a payment: one look after the other, as the checker says. */
-  #look(transactionId: string): void {
+  /**
+   * As a shop that shows its customer a payment: one look after the other, as the checker says.
+   * Whether there was an answer, and no refund was under way.
+   */
+  #look(transactionId: string): Promise<boolean> {
     this.#looks += 1
-    this.#looking = this.#looking.then(async () => {
+    const looked = this.#looking.then(async () => {
       this.#looks -= 1
       const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
       const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
       const signal = AbortSignal.timeout(ANSWER_MS)
       const answered = fetch(url, { headers, signal }).then((answer) => answer.ok && answer.json())
-      const seen = (await answered.catch(() => undefined)) as Record<string, unknown> | undefined
-      if (!seen) return
+      const seen = (await answered.catch(() => undefined)) as Seen | undefined
+      if (!seen) return false
       this.#recorder.write({ kind: 'seen', transaction: { id: seen.id, refunds: seen.refunds } })
+      return seen.refunds.every(({ status }) => status === 'succeeded' || status === 'failed')
     })
+    this.#looking = looked.then(() => undefined)
+    return looked
   }
 
   #chore(work: Promise<void>): void {
