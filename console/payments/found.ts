@@ -48,17 +48,23 @@ export function whyFound(row: Transaction, q: string): string | undefined {
 }
 
 /**
- * The only find; or the only one in which what was typed is no amount: the number of an order is
- * the amount of others.
+ * The only find; or the only one in which what was typed is no amount, if it is its number: that of
+ * an order is the amount of others. A part of a longer number, or of a note, is found by chance.
  */
 export function singleFind(
   rows: readonly (Transaction | Unreadable)[],
   q: string,
 ): Transaction | Unreadable | undefined {
-  const isNamed = (row: Transaction | Unreadable) =>
-    isUnreadable(row) || !AMOUNTS.has(whyFound(row, q))
-  const named = rows.length > 1 ? rows.filter(isNamed) : rows
-  return named.length === 1 ? named[0] : undefined
+  const [first, ...others] = rows
+  if (others.length === 0) return first
+  const [only, ...more] = rows.filter((row) => isUnreadable(row) || !AMOUNTS.has(whyFound(row, q)))
+  return only && more.length === 0 && !isUnreadable(only) && isNumber(only, q) ? only : undefined
+}
+
+/** The digits that its reference ends with. With separators an amount was typed. */
+const isNumber = ({ reference }: Transaction, q: string): boolean => {
+  const [number = ''] = reference.match(/\p{Nd}+(?=\P{Nd}*$)/u) ?? []
+  return /^\p{Nd}+$/u.test(q.trim()) && fold(number) === fold(q)
 }
 
 const nameOf = (name: string): string =>

@@ -43,6 +43,16 @@ describe('Enter opens', () => {
     expect(singleFind([other], '25000')).toBe(other)
   })
 
+  it.each([
+    ['25000', { reference: 'ORD-125000' }],
+    ['25000', { reference: 'ORD-2', metadata: { phone: '7725000123' } }],
+    ['25.000', { reference: 'ORD-25000' }],
+    ['20,00', { reference: 'ORD-2000' }],
+  ])('none by chance: %s is an amount of others, and a part of %j', (q, more) => {
+    const chance = at('1', { amount: 5, ...more })
+    expect(singleFind([one, chance, other], q)).toBeUndefined()
+  })
+
   it('none of several that are meant', () => {
     expect(singleFind([one, other], '25000')).toBeUndefined()
     expect(singleFind([order, at('4', order)], '25000')).toBeUndefined()
