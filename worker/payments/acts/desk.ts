@@ -27,17 +27,17 @@ interface Acknowledged {
 
 /** Late money that was refunded by hand may have been one of two payments of its order. */
 export function acknowledge(
-  { id, by: subject, now, gatewayReference }: Acknowledged,
+  { id, by, now, gatewayReference }: Acknowledged,
   rules: Rules,
 ): Act<boolean> {
   // A token may have any subject, and this name would be that of a settlement without a person.
-  const by = isSettler(subject) ? `token ${subject}` : subject
+  const person = isSettler(by) ? `token ${by}` : by
   return {
     keys: [['alertId', id]],
     decide(rows) {
       const alert = rows.get('alerts', id)
       if (!alert) return false
-      const acknowledged = acknowledgeAlert(alert, by, now, gatewayReference)
+      const acknowledged = acknowledgeAlert(alert, person, now, gatewayReference)
       if (acknowledged !== alert) recordOf(rows, 'acknowledge', alert, { by, now })
       storeAlert(rows, acknowledged, now, rules)
       return true

@@ -71,12 +71,14 @@ it.each(['refund', 'gateway', 'capture', 'delivery'])(
   },
 )
 
-it('nobody acknowledges under a name by which an alert settles itself', () => {
+it('nobody acknowledges under a name by which an alert settles itself, and the audit has the token', () => {
   const open = alertRow({ kind: 'refund_failed' })
   const loaded = { transactions: [transactionRow(came('Paid'))], alerts: [open] }
   const by = (subject: string) => {
     const asked = { id: open.id, by: subject, now: NOW }
-    return decided(acknowledge(asked, RULES), loaded).rows.get('alerts', open.id)?.acknowledged_by
+    const { rows } = decided(acknowledge(asked, RULES), loaded)
+    expect(rows.changesOf('audit').inserted).toMatchObject([{ action: 'acknowledge', subject }])
+    return rows.get('alerts', open.id)?.acknowledged_by
   }
   expect(['ada', 'refund', 'gateway', 'capture', 'delivery'].map(by)).toEqual([
     'ada',
