@@ -22,18 +22,20 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // some of these are small: the suite would end with one of them alone for minutes.
 // biome-ignore format: several names a line.
 const LONGEST = [
-  'day/task-state-day', 'worker/node-contract', 'trees/many-tasks', 'queries/large-story', 'cli/wait',
-  'ledger/money-properties', 'cli/watch', 'watch/watch-chokidar', 'payments/installations',
-  'payments/refund-properties', 'trees/trees-model', 'cli/claim-command', 'publish/seed',
-  'trees/merged', 'cli/claim', 'gateways/included', 'layouts/layout-contract', 'git/worktrees',
-  'faults/prove', 'e2e/package', 'e2e/board-tools', 'e2e/many-boards', 'e2e/agents-that-claim',
-  'e2e/workerd', 'e2e/agents-that-wait', 'e2e/start', 'browser/console-payments', 'e2e/real-boards',
-  'faults/five-agents', 'faults/requests', 'e2e/home', 'e2e/supervision', 'e2e/restart',
-  'e2e/board-counts', 'browser/console-boards', 'e2e/odd-boards', 'e2e/one-request',
-  'browser/console-honesty', 'e2e/shop', 'e2e/payments', 'e2e/share', 'browser/client',
-  'e2e/access', 'browser/console-board', 'browser/console-accessibility', 'browser/console-task',
-  'e2e/client-workerd', 'browser/console-groups', 'browser/console', 'faults/board',
-  'e2e/mcp-judges',
+  'trees/trees-model', 'cli/wait', 'worker/node-contract', 'sidecar/recorded-boards', 'cli/claim',
+  'ledger/money-properties', 'queries/large-story', 'day/task-state-day', 'trees/trees',
+  'sidecar/messages', 'trees/many-tasks', 'cli/claim-trees', 'cli/claim-command',
+  'watch/watch-chokidar', 'payments/forget', 'cli/watch', 'trees/merged', 'boards/open-boards',
+  'layouts/layout-contract', 'gateways/included',
+  'faults/prove', 'e2e/package', 'e2e/agents-that-claim', 'e2e/board-tools', 'e2e/many-boards',
+  'browser/console-support', 'e2e/start', 'e2e/workerd', 'browser/console-payments', 'e2e/restart',
+  'faults/requests', 'e2e/agents-that-wait', 'browser/console-boards', 'e2e/one-request',
+  'faults/five-agents', 'e2e/home', 'e2e/supervision', 'browser/console-glance', 'e2e/payments',
+  'e2e/odd-boards', 'e2e/shop', 'e2e/deno', 'browser/console-honesty', 'browser/client',
+  'e2e/access', 'e2e/container-page', 'e2e/share', 'e2e/serve', 'browser/console-accessibility',
+  'browser/console-board', 'faults/board', 'browser/console-groups', 'e2e/one-process',
+  'browser/console-task', 'browser/console-notices', 'e2e/board-counts', 'browser/console',
+  'e2e/client-workerd',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -72,6 +74,7 @@ export default defineConfig({
           // A look at a whole system is a request or a walk over /proc.
           expect: { poll: { timeout: PATIENCE_MS, interval: 50 } },
           name: 'system',
+          globalSetup: 'test/support/built-program.ts',
           // As above: its test processes took 91 s of CPU, and take 64.
           isolate: false,
           setupFiles: 'test/support/each-file.ts',

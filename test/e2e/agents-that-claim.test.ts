@@ -2,13 +2,14 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
+import { Seeded } from '../../tools/harness/seeded.ts'
 import { workOff } from '../../tools/prove/agents/agents.ts'
 import { workDay } from '../../tools/prove/agents/day.ts'
 import { DAY_BOARDS } from '../../tools/prove/agents/day-boards.ts'
 import { toolsWith } from '../../tools/prove/agents/tools.ts'
-import { Seeded } from '../../tools/harness/seeded.ts'
 import { inTools, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 import { programEnv } from '../support/run-home.ts'
@@ -76,7 +77,7 @@ describe('commands that are run by the first line', () => {
         work,
         `${shell}\nid=$SIGNALBOX_TASK\nmark $id; echo $id >> ${taken}; close $id\n`,
       )
-      const signalbox = `"${process.execPath}" "${resolve('cli/bin.js')}"`
+      const signalbox = `"${process.execPath}" "${SIGNALBOX}"`
       const once = `${signalbox} claim --data "${dataDir}" --wait 60s -- /bin/sh "${work}"`
       const env = programEnv(process.env.HOME ?? '')
       const agents = Array.from({ length: 4 }, () =>
@@ -141,7 +142,7 @@ describe('four agents whose instructions are the ten lines', () => {
       symlinkSync('/bin/sh', claude)
       const script = `
       signalbox() { command=$1; shift
-        "${process.execPath}" "${resolve('cli/bin.js')}" "$command" --data "${dataDir}" "$@"; }
+        "${process.execPath}" "${SIGNALBOX}" "$command" --data "${dataDir}" "$@"; }
       ${shell}
       for round in $(seq ${ROUNDS}); do
         until [ -e ${dataDir}/round-$round ]; do sleep 0.05; done

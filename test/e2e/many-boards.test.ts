@@ -9,7 +9,7 @@ import type { Task } from '../../worker/board/wire.ts'
 import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { type Launch, oneProcess, type Start, Starts } from '../support/local-system.ts'
+import { oneProcess, type Start, Starts, serve } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -105,10 +105,6 @@ async function here(dir: string, dataDir?: string): Promise<Running> {
 
 const REPO = 'team'
 const AUTH_SECRETS = 'a-secret-of-at-least-32-characters'
-const serve: Launch = (args) => ({
-  command: process.execPath,
-  args: ['cli/bin.js', 'serve', ...args.map((arg) => arg.replace(/^--store=/, ''))],
-})
 
 /** With a token as an operator makes it. */
 async function server(dir: string): Promise<Running> {

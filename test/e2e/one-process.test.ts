@@ -7,14 +7,14 @@ import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { run } from '../cli/run.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
-import { MADE, oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import { fromSources, MADE, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 
 const starts = new Starts()
-const start = (plan: StartPlan = {}) => starts.start({ launch: oneProcess, ...plan })
+const start = (plan: StartPlan = {}) => starts.start({ launch: fromSources, ...plan })
 
 async function saveTitle({ storeDir }: Start, id: string, title: string): Promise<void> {
   const tasks = join(storeDir, '.cairn/tasks')

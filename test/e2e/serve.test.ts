@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'
-import { type Launch, MADE, type Start, Starts } from '../support/local-system.ts'
+import { MADE, type Start, Starts, serve } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -24,10 +24,6 @@ beforeEach(() => {
 })
 afterEach(() => starts.clear())
 
-const serve: Launch = (args) => ({
-  command: process.execPath,
-  args: ['cli/bin.js', 'serve', ...args.map((arg) => arg.replace(/^--store=/, ''))],
-})
 const start = (args: string[]) =>
   starts.start({ launch: serve, args: [`--repo=${REPO}`, `--env=${envFile}`, ...args] })
 

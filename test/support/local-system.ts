@@ -4,10 +4,11 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import type { LocalJson } from '../../system/local-json.ts'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/types.ts'
 import { EventStream } from './event-stream.ts'
@@ -18,7 +19,7 @@ import type { Ended } from './program.ts'
 import { programEnv } from './run-home.ts'
 import { tempFolder } from './temp-folder.ts'
 
-export type Launch = (args: string[]) => { command: string; args: string[] }
+export type Launch = (args: string[]) => { command: string; args: string[]; cwd?: string }
 
 /** The program without npm, so that tests see its pid and exit code. */
 const alone: Launch = (args) => ({
@@ -29,11 +30,18 @@ export const throughNpm: Launch = (args) => ({
   command: 'npm',
   args: ['start', '--silent', '--', ...args],
 })
-/** All in one process; the store's folder is the argument. */
-export const oneProcess: Launch = (args) => ({
-  command: process.execPath,
-  args: ['cli/bin.js', 'dev', ...args.map((arg) => arg.replace(/^--store=/, ''))],
-})
+/** In one process; the store's folder is the argument. */
+const inOne =
+  (program: string, command: string): Launch =>
+  (args) => ({
+    command: process.execPath,
+    args: [program, command, ...args.map((arg) => arg.replace(/^--store=/, ''))],
+    // Where no configuration is that would be run.
+    cwd: dirname(program),
+  })
+export const oneProcess = inOne(SIGNALBOX, 'dev')
+export const serve = inOne(SIGNALBOX, 'serve')
+export const fromSources = inOne(resolve('cli/bin.js'), 'dev')
 
 /** What a first start of `signalbox` or `serve` says, as a line of a pattern. */
 export const MADE = 'signalbox: Made a new database of payments: PAYMENT_INSTALLATION=\\w{32}\n'
@@ -56,8 +64,9 @@ export class Start {
     this.dataDir = dataDir
     const ofPort = port === 'any' ? ['--port=0'] : []
     const all = [...ofPort, `--store=${storeDir}`, `--data=${dataDir}`, ...args]
-    const { command, args: argv } = launch(all)
+    const { command, args: argv, cwd } = launch(all)
     this.process = spawn(command, argv, {
+      cwd,
       env: onlyEnv ?? { ...programEnv(process.env.HOME ?? ''), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

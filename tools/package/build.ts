@@ -42,6 +42,14 @@ export async function buildPackage(outDir: string, repository?: string): Promise
   await writeManifest(outDir, repository)
 }
 
+/** Only the command line and what it serves: what a test needs that runs it. */
+export async function buildProgram(outDir: string): Promise<void> {
+  await Promise.all([bundleForNode(outDir), buildConsole(join(outDir, 'console'))])
+  for (const name of ['schema.sql', 'migrations', ...EXAMPLES])
+    await cp(join(ROOT, name), join(outDir, name), { recursive: true })
+  await writeManifest(outDir)
+}
+
 /** Only the libraries that run anywhere, without types: what a test of them needs. */
 export async function buildLibraries(outDir: string): Promise<void> {
   await bundleForAnyHost(outDir)

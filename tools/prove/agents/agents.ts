@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { loopbackUrl } from '../../../system/ports.ts'
+import { SIGNALBOX } from '../../harness/config.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
 import type { Seeded } from '../../harness/seeded.ts'
@@ -54,7 +55,6 @@ interface Agent {
   stoppedUntil?: number
 }
 
-const PROGRAM = resolve(import.meta.dirname, '../../../cli/bin.js')
 const OVER_MCP = 'over-mcp'
 const DOCS = resolve(import.meta.dirname, '../../../docs/agents.md')
 const LOOK_MS = 100
@@ -108,7 +108,7 @@ class Team {
       {
         name: 'signalbox',
         command: process.execPath,
-        args: [PROGRAM, 'dev', board, `--port=${port}`, `--data=${data}`],
+        args: [SIGNALBOX, 'dev', board, `--port=${port}`, `--data=${data}`],
         env,
         logFile: join(dir, 'signalbox.log'),
         graceMs: 10_000,
@@ -166,7 +166,7 @@ class Team {
     const cwd = this.#board
     const run = (what: string) => (task: string) =>
       promisify(execFile)('/bin/sh', ['-c', `${shell}\n${what} "$1"`, 'mcp', task], { cwd, env })
-    const args = [PROGRAM, 'mcp', '--data', this.#data]
+    const args = [SIGNALBOX, 'mcp', '--data', this.#data]
     return await workOverMcp({
       name: OVER_MCP,
       program: { command: process.execPath, args, cwd, env },
@@ -294,7 +294,7 @@ const lockOf = ({ isOneFile }: Tool, agent: string) => (isOneFile ? '.edit' : `.
 function scriptOf(tool: Tool, dir: string, loop: string): string {
   return `
     signalbox() { command=$1; shift
-      '${process.execPath}' '${PROGRAM}' "$command" --data '${dir}/data' "$@"; }
+      '${process.execPath}' '${SIGNALBOX}' "$command" --data '${dir}/data' "$@"; }
     note() { echo "$*" >> '${dir}/log'; }
     alone() { until mkdir ${lockOf(tool, '$0')} 2>/dev/null; do sleep 0.05; done
       "$@"; code=$?; rmdir ${lockOf(tool, '$0')}; return $code; }

@@ -3,9 +3,10 @@
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loopbackUrl } from '../../../system/ports.ts'
+import { SIGNALBOX } from '../../harness/config.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
 import { AgentOfDay, type Day, type DayPlan } from './day-agent.ts'
@@ -22,7 +23,6 @@ export interface DayOutcome {
   findings: string[]
 }
 
-const PROGRAM = resolve(import.meta.dirname, '../../../cli/bin.js')
 const MOVED_CLOCK = new URL('../recorder/moved-clock.mjs', import.meta.url)
 const STEP_MS = 300_000
 const STEPS_AN_HOUR = 3_600_000 / STEP_MS
@@ -59,7 +59,7 @@ export async function workDay(plan: DayPlan): Promise<DayOutcome> {
     {
       name: 'signalbox',
       command: process.execPath,
-      args: [PROGRAM, 'dev', project, `--port=${port}`, `--data=${data}`],
+      args: [SIGNALBOX, 'dev', project, `--port=${port}`, `--data=${data}`],
       env: { ...plan.env, NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clock },
       logFile: join(dir, 'signalbox.log'),
       graceMs: 10_000,

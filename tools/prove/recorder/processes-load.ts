@@ -5,9 +5,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { machineVariables } from '../../../system/environment.ts'
+import { SIGNALBOX } from '../../harness/config.ts'
 import { Process } from '../../harness/process.ts'
 import type { AgentsPlan } from './claimer.ts'
 
@@ -21,7 +22,6 @@ const STOPPED_MS = 20_000
 const KILLED_EVERY_MS = 20_000
 const GIVEN_BACK_MS = 60_000
 const POLL_MS = 250
-const PROGRAM = resolve(import.meta.dirname, '../../../cli/signalbox.ts')
 
 interface Home {
   env: Record<string, string>
@@ -95,7 +95,7 @@ export class ProcessesLoad {
       env,
       logFile: join(home, 'log'),
       graceMs: 5_000,
-      args: [PROGRAM, 'watch', join(home, 'project'), ...publishing],
+      args: [SIGNALBOX, 'watch', join(home, 'project'), ...publishing],
     })
     await signalbox.start()
     return { env, signalbox }
@@ -170,7 +170,7 @@ export class ProcessesLoad {
     const where = ['--url', proxies.sidecar.url, '--board', repo]
     for (;;) {
       const answer = await new Promise<Answer>((resolve) => {
-        const args = [PROGRAM, name, ...where, ...options]
+        const args = [SIGNALBOX, name, ...where, ...options]
         execFile(process.execPath, args, { env: home.env }, (error, stdout, stderr) => {
           resolve({
             code: Number(error?.code ?? 0),
