@@ -46,7 +46,7 @@ async function listen(repo: Repo) {
   return { source, events }
 }
 
-it('a sidecar whose socket breaks off is told as offline, within 15 s', async () => {
+it('a sidecar whose socket breaks off is told as offline before its last ping is too old', async () => {
   const repo = await publishedRepo(edge, [taskRecord('A-1')])
   const stream = await (await repo.stream()).joined()
   const bearer = await token({ repos: [repo.path] })
@@ -62,10 +62,9 @@ it('a sidecar whose socket breaks off is told as offline, within 15 s', async ()
   expect(await pong.promise).toBe('pong')
   const status = () => repo.json('/status')
   expect(await status()).toMatchObject({ sidecar: { state: 'running' } })
-  const from = Date.now()
   socket?.close()
+  // Nothing is waited for so long as the 55 s after which a sidecar counts as offline without that.
   await stream.until(({ messages }) => messages.length > 0)
-  expect(Date.now() - from).toBeLessThan(15_000)
   expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
   expect(await status()).toMatchObject({ sidecar: { state: 'offline' } })
   await stream.close()
