@@ -30,7 +30,6 @@ const noticeSchema = z.object({
   more: count.describe('How many causes were left out.').exactOptional(),
   test: z.literal(true).exactOptional(),
 })
-export type ShownCause = z.infer<typeof causeSchema>
 /** The causes of one turn. */
 export type Notice = z.infer<typeof noticeSchema>
 
