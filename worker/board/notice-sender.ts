@@ -7,7 +7,7 @@ import { postOnce, type Sent } from '../shared/outgoing.ts'
 import { createSeal } from '../shared/seal.ts'
 import { createWebhookSigner, whsecProblem } from '../shared/standard-webhook.ts'
 import type { Notice, NoticeBody } from './notice-calls.ts'
-import type { Letter } from './notices.ts'
+import type { Letter } from './notice-deliveries.ts'
 
 /** Never rejects. */
 export type SendNotice = (letter: Letter) => Promise<Sent>

@@ -1,51 +1,27 @@
-// Tells people of a board: decides when something changed, or has lasted, and has a row for each
-// delivery. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
+// Tells people of a board: decides when something changed, or has lasted, and when what was decided
+// is due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
 import type { Log } from '../shared/log.ts'
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
-import {
-  isTriedEnough,
-  MAX_RETRY_MS,
-  nextAttemptAt,
-  type Sent,
-  TRIED_FOR_MS,
-} from '../shared/outgoing.ts'
+import { MAX_RETRY_MS, type Sent } from '../shared/outgoing.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { BoardRules, Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
 import { type Cause, causesOf, isOfThePast, type NoticeFacts, readsAll } from './notice-causes.ts'
-import type {
-  DeliveryRow,
-  NoticeState,
-  NoticeStore,
-  StoredRule,
-  Target,
-} from './notice-store-sqlite.ts'
+import {
+  COMMAND_LEASE_MS,
+  Deliveries,
+  type DueCommand,
+  type Letter,
+  LONGEST_WAIT_MS,
+  shownDelivery,
+  timeText,
+} from './notice-deliveries.ts'
+import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
 import { turnOf } from './notice-turn.ts'
 import { type Presence, REPORTS_SILENT_MS } from './presence.ts'
 import type { BoardConfig, CommandEnd } from './wire.ts'
-
-/** What the host is to send. */
-export interface Letter {
-  id: string
-  board: string
-  to: Exclude<Target['to'], 'command'>
-  /** The address, encrypted. */
-  sealed: string | undefined
-  notice: Notice
-  /** When it was decided, in ms. */
-  at: number
-}
-
-/** For the sidecar. */
-export interface DueCommand {
-  id: string
-  /** As the sidecar calls it. */
-  command: string
-  at: string
-  notice: Notice
-}
 
 /** `hasCommands`: the sidecar has some to run, and is told. */
 export interface Due {
@@ -56,20 +32,12 @@ export interface Due {
 /** What comes within this time is one notice. Of 100,000 tasks a look takes half a second. */
 const GATHER_MS = 2_000
 const GATHER_MS_A_TASK = 0.1
-/** A delivery takes 10 s at most, and a command 30 s: after this time its host is gone. */
-const LEASE_MS = 30_000
-const COMMAND_LEASE_MS = 60_000
-const LONGEST_WAIT_MS = MAX_RETRY_MS + COMMAND_LEASE_MS
-/** Who tests a rule waits for that, and not for longer. */
-const TESTED_FOR_MS = 120_000
 /**
  * Of a sidecar that lost its power nobody is told. Where it holds a socket, each look wakes the
  * object.
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MOST_CAUSES = 100
-/** For one target: more is not read once its receiver is up again. */
-const MOST_PENDING = 50
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
@@ -82,6 +50,7 @@ interface NoticesHost {
 
 export class Notices {
   readonly #store: NoticeStore
+  readonly #deliveries: Deliveries
   readonly #board: BoardStore
   readonly #claims: ClaimStore
   readonly #presence: Presence
@@ -95,6 +64,7 @@ export class Notices {
     host: NoticesHost,
   ) {
     this.#store = store
+    this.#deliveries = new Deliveries(store, host.log)
     this.#board = board
     this.#claims = claims
     this.#presence = presence
@@ -113,10 +83,7 @@ export class Notices {
     if (JSON.stringify(next) === JSON.stringify({ rules: state.rules, targets: state.targets })) {
       return
     }
-    const keys = new Set(targets.map(({ key }) => key))
-    for (const row of this.#store.pending()) {
-      if (!keys.has(row.target)) this.#fail(row, 'No rule has this address any more.', now)
-    }
+    this.#deliveries.endOthers(targets, now)
     const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
     // As if all of it had ended now: it may be back after a mistake in the file.
     for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
@@ -144,21 +111,13 @@ export class Notices {
     const at = this.#claims.planned('notices')
     if (at === undefined || at > now) return { letters: [], hasCommands: false }
     return this.#board.transaction(() => {
-      this.#endOver(now)
       const before = this.#store.state()
       const isDecided = (before.decideAt ?? Infinity) <= now
       const state = isDecided ? this.#decide(before, now) : before
-      const letters = this.#store.due(now).flatMap((row): Letter[] => {
-        const { id, to } = row
-        if (to === 'command') return []
-        const target = state.targets.find(({ key }) => key === row.target)
-        const again = nextAttemptAt(row.at, row.attempts, now, 1) ?? now
-        this.#store.take(id, Math.max(again, now + LEASE_MS))
-        const { board } = state
-        return [{ id, board, to, sealed: target?.sealed, notice: noticeOf(row), at: row.at }]
-      })
+      const letters = this.#deliveries.letters(state, now)
       const { commandSince } = this.#store.next()
-      const hasCommands = this.hasCommands(now) && toldAgainAt(state, commandSince, now) <= now
+      const hasCommands =
+        this.#deliveries.hasCommands(now) && toldAgainAt(state, commandSince, now) <= now
       this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now)
       return { letters, hasCommands }
     })
@@ -167,20 +126,7 @@ export class Notices {
   /** What came of sending one. */
   settled(id: string, sent: Sent, random: number, now: number): void {
     this.#board.transaction(() => {
-      const row = this.#store.delivery(id)
-      // Its rule may have gone while it was on its way.
-      if (!row || row.state === 'delivered' || (row.state === 'failed' && !sent.ok)) return
-      const status = row.to === 'command' ? null : (sent.status ?? null)
-      const tried = { ...row, status }
-      if (sent.ok) {
-        this.#store.put({ ...tried, state: 'delivered', ended_at: now, error: null })
-      } else {
-        const { error, retryAfterMs } = sent
-        const next = nextAttemptAt(row.at, row.attempts - 1, now, random, retryAfterMs)
-        const isLast = next === undefined || noticeOf(row).test
-        if (isLast) this.#fail(tried, error, now)
-        else this.#store.put({ ...tried, error, next_at: next })
-      }
+      this.#deliveries.tried(id, sent, random, now)
       this.#save(this.#store.state(), now)
     })
   }
@@ -198,7 +144,7 @@ export class Notices {
       const targets = state.targets.filter(({ key }) => wanted.has(key))
       if (targets.length === 0) return undefined
       const notice: Notice = { causes: [{ on, since: timeText(now) }], test: true }
-      const ids = targets.map((target) => this.#add(target, notice, now))
+      const ids = targets.map((target) => this.#deliveries.add(target, notice, now))
       this.#save(withNew(targets, state), now)
       return ids
     })
@@ -217,21 +163,15 @@ export class Notices {
   }
 
   hasCommands(now: number): boolean {
-    return this.#store.due(now).some((row) => row.to === 'command' && !isOver(row, now))
+    return this.#deliveries.hasCommands(now)
   }
 
   /** For the sidecar, which runs them. Nobody else gets them meanwhile. */
   commands(now: number): DueCommand[] {
     return this.#board.transaction(() => {
-      this.#endOver(now)
-      const { targets } = this.#store.state()
-      const due = this.#store.due(now).flatMap((row): DueCommand[] => {
-        const { sealed: command } = targets.find(({ key }) => key === row.target) ?? {}
-        if (row.to !== 'command' || command === undefined) return []
-        this.#store.take(row.id, now + COMMAND_LEASE_MS)
-        return [{ id: row.id, command, at: timeText(row.at), notice: noticeOf(row) }]
-      })
-      this.#save(this.#store.state(), now)
+      const state = this.#store.state()
+      const due = this.#deliveries.commands(state, now)
+      this.#save(state, now)
       return due
     })
   }
@@ -275,7 +215,7 @@ export class Notices {
     }
     const told = state.targets.filter(({ key }) => news.has(key))
     for (const target of told) {
-      this.#add(target, noticeWith(news.get(target.key) ?? [], now), now)
+      this.#deliveries.add(target, noticeWith(news.get(target.key) ?? [], now), now)
     }
     const seen = new Set(rules.map(({ key }) => key))
     return {
@@ -315,21 +255,6 @@ export class Notices {
     return minutes ?? (on === 'silent' ? this.#host.silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
   }
 
-  #add(target: Target, notice: Notice, now: number): string {
-    for (const row of this.#store.pendingFor(target.key).slice(0, 1 - MOST_PENDING)) {
-      this.#fail(row, row.error ?? 'Too many wait for this target.', now)
-    }
-    const id = `ntc_${crypto.randomUUID().replaceAll('-', '')}`
-    this.#store.add(id, target, notice, now)
-    return id
-  }
-
-  #fail(row: DeliveryRow, error: string, now: number): void {
-    const { id, to, host, attempts } = row
-    this.#host.log('warn', 'notice.failed', { id, to, host, attempts, error })
-    this.#store.put({ ...row, state: 'failed', ended_at: now, error })
-  }
-
   /** Than when it was last decided. That a sidecar reports again may be no message. */
   #isOther({ looked }: NoticeState, now: number): boolean {
     if (looked?.head !== this.#board.head()) return true
@@ -337,14 +262,6 @@ export class Notices {
     const board = this.#board.state()
     const isBack = this.#presence.shownOf(board, now).state !== 'offline'
     return (looked.isOffline && isBack) || (looked.isPart && isWhole(board))
-  }
-
-  /** Whoever was to take them never answered, or never came. */
-  #endOver(now: number): void {
-    for (const row of this.#store.due(now)) {
-      const why = row.to === 'command' ? 'No sidecar has run it.' : 'Nothing came of sending it.'
-      if (isOver(row, now)) this.#fail(row, row.error ?? why, now)
-    }
   }
 
   /** With when the next of all this is due. */
@@ -355,12 +272,6 @@ export class Notices {
     const first = Math.min(state.decideAt ?? Infinity, letterAt, tellAt)
     this.#claims.plan('notices', first < Infinity ? first : undefined)
   }
-}
-
-function isOver(row: DeliveryRow, now: number): boolean {
-  const { to, at, attempts } = row
-  if (noticeOf(row).test) return now - at >= TESTED_FOR_MS
-  return to === 'command' ? now - at >= TRIED_FOR_MS : isTriedEnough(at, attempts, now)
 }
 
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
@@ -412,26 +323,5 @@ function noticeWith(causes: readonly Cause[], now: number): Notice {
       since: timeText(since),
     })),
     ...(more > 0 && { more }),
-  }
-}
-
-const noticeOf = ({ notice }: DeliveryRow): Notice => JSON.parse(notice) as Notice
-
-const timeText = (at: number): string => new Date(at).toISOString()
-
-function shownDelivery(row: DeliveryRow): ShownDelivery {
-  const { id, at, to, host, state, attempts, next_at, ended_at, status, error } = row
-  return {
-    id,
-    at: timeText(at),
-    to,
-    ...(host !== null && { host }),
-    state,
-    attempts,
-    ...(state === 'pending' && { nextAt: timeText(next_at) }),
-    ...(ended_at !== null && { endedAt: timeText(ended_at) }),
-    ...(status !== null && { status }),
-    ...(error !== null && { error }),
-    ...noticeOf(row),
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { Letter } from '../../../worker/board/notice-deliveries.ts'
 import { createNoticeSender, SEALED_FOR, textOf } from '../../../worker/board/notice-sender.ts'
-import type { Letter } from '../../../worker/board/notices.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { createSeal } from '../../../worker/shared/seal.ts'
 import { SECRET } from '../../support/edge.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../../libraries/api/types.ts'
 import type { SealedRule } from '../../../worker/board/notice-calls.ts'
-import type { Letter } from '../../../worker/board/notices.ts'
+import type { Letter } from '../../../worker/board/notice-deliveries.ts'
 import {
   type OpenRepository,
   openRepository,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SealedRule } from '../../../worker/board/notice-calls.ts'
-import type { Letter } from '../../../worker/board/notices.ts'
+import type { Letter } from '../../../worker/board/notice-deliveries.ts'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
 import type { DataRecord, SyncRequest } from '../../../worker/board/wire.ts'
 import type { Sql } from '../../../worker/shared/sql.ts'
