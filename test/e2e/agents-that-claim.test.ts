@@ -23,8 +23,8 @@ const WITHIN_MS = 300_000
 const SLOW = { timeout: WITHIN_MS / 3 }
 /** Those of the command line, seven at once. */
 const AGENTS = 7
-const TASKS = 14
-const OVER_MCP = 20
+const TASKS = 10
+const OVER_MCP = 14
 /** Without it the files of Backlog.md are edited as an agent does. */
 const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
 
@@ -44,7 +44,7 @@ describe.each([
         agents: AGENTS,
         ...(overMcp && { overMcp }),
         workMs: 200,
-        faultEvery: 6,
+        faultEvery: 4,
         patienceMs: 60_000,
         random: new Seeded(4),
         env: programEnv(process.env.HOME ?? ''),
