@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { focused, linkOf, openConsole, tabTo } from '../support/console-page.ts'
-import { type Start, Starts } from '../support/local-system.ts'
+import { oneProcess, type Start, Starts } from '../support/local-system.ts'
 
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
 
   beforeAll(async () => {
     browser = await openChromium()
-    start = await (await starts.start()).ready()
+    start = await (await starts.start({ launch: oneProcess })).ready()
     url = (await start.local()).url
     transaction = (await start.charge('order-1')).transactionId
     context = await browser.newContext({ reducedMotion: 'reduce' })
