@@ -15,7 +15,7 @@ import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { statusSchema } from '../schemas.ts'
 import { exported, pagesOf, streamed } from './export.ts'
-import { asked, MAX_DAYS, movementDaysQuery, movementsQuery } from './query-parameters.ts'
+import { MAX_DAYS, movementDaysQuery, movementsQuery, queryOf } from './query-parameters.ts'
 
 type Asked = Omit<z.infer<typeof movementsQuery>, 'format' | 'for' | 'decimal'>
 
@@ -34,15 +34,15 @@ const TABLE = {
 export function bookRoutes(queries: PaymentQueries): Hono {
   const app = new Hono()
   app.get('/', async (c) => {
-    const { format, for: whom, decimal, ...of } = asked(c.req.url, movementsQuery)
+    const { format, for: whom, decimal, ...asked } = queryOf(c.req.url, movementsQuery)
     const isMarked = whom !== undefined
     if (isMarked ? format !== 'csv' : decimal !== '.') {
       throw new Problem('invalid_argument', 'for: is of format=csv, and decimal of for=spreadsheet')
     }
-    const dayIn = daysIn(of.zone)
+    const dayIn = daysIn(asked.zone)
     const withDay = (row: Listed<Movement>) =>
       'invalid' in row ? row : { ...row, day: dayIn(Date.parse(row.bookedAt)) }
-    const range = bookedIn(of)
+    const range = bookedIn(asked)
     const pages = pagesOf((limit, cursor) => queries.movements(range, limit, cursor))
     const { body, headers } =
       format === 'json'
@@ -51,7 +51,7 @@ export function bookRoutes(queries: PaymentQueries): Hono {
     return c.body(body, 200, headers)
   })
   app.get('/days', async (c) => {
-    const { after, before, gateway, zone } = asked(c.req.url, movementDaysQuery)
+    const { after, before, gateway, zone } = queryOf(c.req.url, movementDaysQuery)
     const days = daysBetween(after, before)
     if (days.length === 0) throw notLater()
     if (days.length > MAX_DAYS) {

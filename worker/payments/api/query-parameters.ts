@@ -128,5 +128,7 @@ export const movementDaysQuery = z.object({
 })
 
 /** The parameters of a request, by its URL. */
-export const asked = <Schema extends z.ZodObject>(url: string, schema: Schema): z.output<Schema> =>
-  readQuery(url, schema, { reason: 'invalid_argument' })
+export const queryOf = <Schema extends z.ZodObject>(
+  url: string,
+  schema: Schema,
+): z.output<Schema> => readQuery(url, schema, { reason: 'invalid_argument' })

@@ -15,10 +15,10 @@ import { bookRoutes } from './books-hono.ts'
 import { exported, pagesOf, type Table } from './export.ts'
 import {
   alertsQuery,
-  asked,
   auditQuery,
   eventsQuery,
   noQuery,
+  queryOf,
   ratesQuery,
   transactionsQuery,
 } from './query-parameters.ts'
@@ -69,18 +69,18 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
   const { queries, gateways, refused } = payments
   const app = new Hono()
   const transactions = (c: Context) => {
-    const { format, cursor, limit, ...filter } = asked(c.req.url, transactionsQuery)
+    const { format, cursor, limit, ...filter } = queryOf(c.req.url, transactionsQuery)
     const read = (page: Page) => queries.transactions(filter, page)
     return listOf(c, 'transactions', { format, cursor, limit }, read, TRANSACTION_TABLE)
   }
   // Before the tags, for which an answer is read whole: an export may be long.
   app.get('/audit', (c) => {
-    const { format, cursor, limit, ...filter } = asked(c.req.url, auditQuery)
+    const { format, cursor, limit, ...filter } = queryOf(c.req.url, auditQuery)
     const read = (page: Page) => queries.audit(filter, page)
     return listOf(c, 'audit', { format, cursor, limit }, read, AUDIT_TABLE)
   })
   app.get('/transactions', async (c, next) => {
-    const { format } = asked(c.req.url, transactionsQuery)
+    const { format } = queryOf(c.req.url, transactionsQuery)
     return format === 'json' ? await next() : await transactions(c)
   })
   app.route('/movements', bookRoutes(queries))
@@ -92,32 +92,32 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
 
   app.get('/transactions', transactions)
   app.get('/transactions/:id', async (c) => {
-    asked(c.req.url, noQuery)
+    queryOf(c.req.url, noQuery)
     return c.json(await storyOf(payments, c.req.param('id'), now()))
   })
   app.get('/webhook-events', (c) => {
-    const { cursor, limit, ...filter } = asked(c.req.url, eventsQuery)
+    const { cursor, limit, ...filter } = queryOf(c.req.url, eventsQuery)
     const read = (page: Page) => queries.webhookEvents(filter, page)
     return listOf(c, 'webhookEvents', { cursor, limit }, read)
   })
   app.get('/webhook-events/:id', async (c) => {
-    asked(c.req.url, noQuery)
+    queryOf(c.req.url, noQuery)
     const event = await queries.webhookEvent(c.req.param('id'))
     if (!event) throw new Problem('unknown_event', 'There is no webhook event with this id.')
     return c.json(event)
   })
   app.get('/alerts', (c) => {
-    const { all, cursor, limit } = asked(c.req.url, alertsQuery)
+    const { all, cursor, limit } = queryOf(c.req.url, alertsQuery)
     const read = (page: Page) => queries.alerts({ all: all === 'true' }, page)
     return listOf(c, 'alerts', { cursor, limit }, read)
   })
   app.get('/gateways', async (c) => {
-    asked(c.req.url, noQuery)
+    queryOf(c.req.url, noQuery)
     const [all, pause] = await Promise.all([gateways(), queries.pause()])
     return c.json({ gateways: all, ...(pause && { pause: toPause(pause) }) })
   })
   app.get('/webhook-rates', async (c) => {
-    const { minutes } = asked(c.req.url, ratesQuery)
+    const { minutes } = queryOf(c.req.url, ratesQuery)
     // Whole minutes, the current one included: within a minute the tag stays the same.
     const to = startOfMinute(now()) + MINUTE_MS
     const from = to - minutes * MINUTE_MS
@@ -135,7 +135,7 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
     return c.json(body)
   })
   app.get('/failing-endpoints', async (c) => {
-    asked(c.req.url, noQuery)
+    queryOf(c.req.url, noQuery)
     return c.json({ endpoints: await queries.failingEndpoints() })
   })
   return app

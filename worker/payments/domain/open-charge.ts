@@ -11,7 +11,6 @@ import {
   type Payment,
   withTransaction,
 } from './payment.ts'
-
 import type { TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import { isoTime } from './time.ts'
