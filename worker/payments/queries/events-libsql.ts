@@ -31,6 +31,7 @@ import { canOf } from '../gateways/outcome.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import {
   AUDIT,
+  allOf,
   bytesOf,
   inParts,
   LIMITS,
@@ -50,15 +51,15 @@ export const eventQueries = (run: RunQuery) => ({
     { before, limit }: Page,
   ): Promise<Listed<EventRecord>[]> => {
     const { outcome, gateway } = filter
-    const conditions = [
-      outcome !== undefined && 'AND outcome = :outcome',
+    const conditions = allOf([
+      outcome !== undefined && 'outcome = :outcome',
       // Many rows have the same gateway: its index would find them all, and sort them.
-      gateway !== undefined && 'AND +gateway = :gateway',
-      before !== undefined && 'AND id < :before',
-    ]
+      gateway !== undefined && '+gateway = :gateway',
+      before !== undefined && 'id < :before',
+    ])
     const picked = `SELECT n, row_number() OVER (ORDER BY id DESC) AS at
       FROM (SELECT rowid AS n, id FROM payment_webhook_events
-        WHERE true ${conditions.filter(Boolean).join(' ')} ORDER BY id DESC LIMIT :limit)`
+        WHERE true ${conditions} ORDER BY id DESC LIMIT :limit)`
     const given = { outcome, gateway, before, limit }
     const args = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, value ?? null]),

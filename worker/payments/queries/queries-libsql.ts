@@ -18,7 +18,7 @@ import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
 import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { AUDIT, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT, allOf, queryRunner, rowsOf } from './query-libsql.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {
@@ -67,11 +67,11 @@ export function libsqlQueries(
       { all = false }: { all?: boolean },
       { before, limit }: Page,
     ): Promise<Listed<AlertRecord>[]> => {
-      const conditions = [
-        all ? '' : 'AND acknowledged_at IS NULL',
-        before === undefined ? '' : 'AND id < :before',
-      ]
-      const sql = `SELECT * FROM payment_alerts WHERE true ${conditions.join(' ')}
+      const conditions = allOf([
+        !all && 'acknowledged_at IS NULL',
+        before !== undefined && 'id < :before',
+      ])
+      const sql = `SELECT * FROM payment_alerts WHERE true ${conditions}
         ORDER BY id DESC LIMIT :limit`
       return run({
         statements: [statement(sql, { before: before ?? null, limit })],
@@ -84,8 +84,9 @@ export function libsqlQueries(
       { before: cursor, limit }: Page,
     ): Promise<Listed<AuditRecord>[]> => {
       const given = { ...filter, ...(cursor !== undefined && { cursor }) }
-      const conditions = Object.keys(given).map((name) => AUDIT_FILTERS[name as keyof typeof given])
-      const sql = `${AUDIT} WHERE true ${conditions.join(' ')} ORDER BY a.id DESC LIMIT :limit`
+      const names = Object.keys(given) as (keyof typeof given)[]
+      const conditions = allOf(names.map((name) => AUDIT_FILTERS[name]))
+      const sql = `${AUDIT} WHERE true ${conditions} ORDER BY a.id DESC LIMIT :limit`
       return run({
         statements: [statement(sql, { ...given, limit })],
         read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAct)),
@@ -210,14 +211,14 @@ const OPEN_ELSEWHERE = `SELECT id, gateway FROM payment_transactions
   ORDER BY id LIMIT 20`
 
 const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
-  reference: `AND a.transaction_id IN
+  reference: `a.transaction_id IN
     (SELECT id FROM payment_transactions WHERE reference = :reference)`,
-  transaction: 'AND a.transaction_id = :transaction',
-  subject: 'AND a.subject = :subject',
-  action: 'AND a.action = :action',
-  after: 'AND a.at >= :after',
-  before: 'AND a.at < :before',
-  cursor: 'AND a.id < :cursor',
+  transaction: 'a.transaction_id = :transaction',
+  subject: 'a.subject = :subject',
+  action: 'a.action = :action',
+  after: 'a.at >= :after',
+  before: 'a.at < :before',
+  cursor: 'a.id < :cursor',
 }
 
 interface RateRow {

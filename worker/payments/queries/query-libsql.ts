@@ -16,6 +16,10 @@ export interface Query<Result> {
   read(results: readonly (readonly Row[])[]): Result
 }
 
+/** The conditions of a query, each with its AND. False: it does not have this one. */
+export const allOf = (conditions: readonly (string | false)[]): string =>
+  conditions.map((condition) => (condition === false ? '' : `AND ${condition}`)).join(' ')
+
 /** As the tables have them. */
 export const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
 

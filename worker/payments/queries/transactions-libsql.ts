@@ -11,7 +11,15 @@ import { listed, toTransaction } from '../domain/shown.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
-import { bytesOf, inParts, partOf, type Query, type RunQuery, type Table } from './query-libsql.ts'
+import {
+  allOf,
+  bytesOf,
+  inParts,
+  partOf,
+  type Query,
+  type RunQuery,
+  type Table,
+} from './query-libsql.ts'
 
 export interface TransactionFilter {
   status?: PaymentStatus
@@ -114,7 +122,7 @@ function conditionsOf(filter: TransactionFilter, isFound: boolean): string {
     ].join(' AND ')
   const time = by === 'created' ? 't.id' : `+t.${by}_at`
   const free = isFound ? '+' : ''
-  return [
+  return allOf([
     // The index by status does not have Paid. A query uses it only with the same condition.
     status !== undefined &&
       `${free}t.status = :status ${status === 'Paid' ? '' : "AND t.status <> 'Paid'"}`,
@@ -127,9 +135,7 @@ function conditionsOf(filter: TransactionFilter, isFound: boolean): string {
     before !== undefined && `${time} < :before`,
     // Nothing is paid before it was made, but for the gateway's clock.
     before !== undefined && by !== 'created' && 't.id < :made_before',
-  ]
-    .map((condition) => (condition === false ? '' : `AND ${condition}`))
-    .join(' ')
+  ])
 }
 
 /** So many payments are read and sorted in some 30 ms. */
@@ -328,10 +334,8 @@ function boundsOf({ by = 'created', after, before }: TransactionFilter): string 
     (SELECT rowid FROM payment_transactions WHERE ${condition} ORDER BY id ${order} LIMIT 1000))`
   const isCreated = by === 'created'
   const last = isCreated ? 'id < :before' : 'id < :made_before'
-  return [
-    after !== undefined && isCreated && `AND s.n >= ${rowid('min', 'id >= :after', '')}`,
-    before !== undefined && `AND s.n <= ${rowid('max', last, 'DESC')}`,
-  ]
-    .filter(Boolean)
-    .join(' ')
+  return allOf([
+    after !== undefined && isCreated && `s.n >= ${rowid('min', 'id >= :after', '')}`,
+    before !== undefined && `s.n <= ${rowid('max', last, 'DESC')}`,
+  ])
 }
