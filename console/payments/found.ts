@@ -61,9 +61,9 @@ export function singleFind(
   return only && more.length === 0 && !isUnreadable(only) && isNumber(only, q) ? only : undefined
 }
 
-/** The digits that its reference ends with. With separators an amount was typed. */
+/** The last digits of its reference. With separators an amount was typed. */
 const isNumber = ({ reference }: Transaction, q: string): boolean => {
-  const [number = ''] = reference.match(/\p{Nd}+(?=\P{Nd}*$)/u) ?? []
+  const number = reference.split(/\P{Nd}+/u).findLast((digits) => digits !== '') ?? ''
   return /^\p{Nd}+$/u.test(q.trim()) && fold(number) === fold(q)
 }
 
