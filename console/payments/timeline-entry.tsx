@@ -221,7 +221,7 @@ function deliveredText(delivered: Delivered): string {
     case 'to_listeners':
       return `Passed to listeners ${timeAt(delivered.at)}`
     case 'to_nobody':
-      return 'No endpoint and no listener to tell'
+      return 'No endpoint and no listener for it'
     default: {
       const { lastStatus } = delivered
       return `Not told the shop yet${lastStatus === undefined ? '' : `: it answered ${lastStatus}`}`

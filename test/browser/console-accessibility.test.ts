@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     {
       name: 'the story of a payment',
       hash: `#/payments/${transaction}`,
-      sign: 'No endpoint and no listener to tell',
+      sign: 'No endpoint and no listener for it',
     },
   ]
 
