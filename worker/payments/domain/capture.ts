@@ -61,12 +61,18 @@ const amountIn = (row: AlertRow): number => detailOf(row).amount ?? 0
 const isOfPart = (row: AlertRow): boolean =>
   row.kind === 'amount_mismatch' && detailOf(row).gatewayStatus === undefined
 
-/** The alert is about a part, and the whole was captured since. */
+/**
+ * The alert is about a part, and the whole was captured since somebody has seen it. Of money that
+ * had come whole before, it is about what was reported again.
+ */
 export const isPartWhole = (
   row: AlertRow,
-  { amount, currency, paid_amount, paid_currency }: TransactionRow,
+  { amount, currency, paid_amount, paid_currency, updated_at }: TransactionRow,
 ): boolean =>
-  isOfPart(row) && paid_amount === amount && (paid_currency === null || paid_currency === currency)
+  isOfPart(row) &&
+  paid_amount === amount &&
+  (paid_currency === null || paid_currency === currency) &&
+  updated_at >= (row.acknowledged_at ?? 0)
 
 function goesOn(
   row: AlertRow,

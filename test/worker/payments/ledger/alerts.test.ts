@@ -219,6 +219,17 @@ describe('an alert', () => {
     expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR / 2 })).toBe('too_late')
   })
 
+  it('opens again about another amount of a payment that had come whole before', async () => {
+    const w = rivalledSetup()
+    const transaction = await w.reached('Paid')
+    await w.webhook(transaction, { eventId: 'again', amount: 26_000, receivedAt: T0 + HOUR })
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    expect(alert).toMatchObject({ kind: 'amount_mismatch', detail: { amount: 26_000 } })
+    const id = alert?.id ?? ''
+    await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR + 1 })
+    expect(await w.ledger.reopen({ id, by: 'ada', now: T0 + HOUR + 2 })).toBe('open')
+  })
+
   it('stays closed later', async () => {
     const w = rivalledSetup()
     const transaction = await w.reached('Expired')
