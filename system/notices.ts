@@ -13,13 +13,16 @@ export function noticesOf(
 ): readonly NoticeRule[] {
   if (notify === undefined) return notices
   const all = allTo(notify)
-  const [problem] = noticeProblems(all.slice(0, 1))
+  const rules = [...notices, ...all]
   // The address may be a secret.
-  if (problem !== undefined) {
-    const why = problem.replace(/^.*webhook /, '--notify ')
-    throw new StartError('bad_configuration', `${why}.`)
-  }
-  return [...notices, ...all]
+  const [ofAddress] = noticeProblems(all.slice(0, 1)).map((it) =>
+    it.replace(/^.*webhook /, '--notify '),
+  )
+  // No edge takes a board with more of them.
+  const [ofAll] = noticeProblems(rules).map((it) => `${it}, with those of --notify`)
+  const problem = ofAddress ?? ofAll
+  if (problem !== undefined) throw new StartError('bad_configuration', `${problem}.`)
+  return rules
 }
 
 /** Signs notices to webhooks if no NOTICE_SECRET was given. `secret`: of the data folder. */
