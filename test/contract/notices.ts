@@ -159,7 +159,7 @@ export function noticeContract({ name, published }: Board): void {
     it('are sent as chats have them, and a title calls nobody there', async () => {
       const repo = await published(
         config(),
-        todo('A-1', { title: '<!channel> @all [x](https://evil.test)' }),
+        todo('A-1', { title: String.raw`<!channel> @all \[x\](https://evil.test)` }),
       )
       const [slack, mattermost, ntfy] = [mailbox(), mailbox(), mailbox()]
       await rules(repo, [
@@ -171,7 +171,7 @@ export function noticeContract({ name, published }: Board): void {
       const textOf = ({ all }: typeof slack) =>
         (JSON.parse(all()[0]?.text ?? '{}') as { text: string }).text
       expect(textOf(slack)).toContain('&lt;!channel&gt;')
-      expect(textOf(mattermost)).not.toMatch(/@all|\[x\]/)
+      expect(textOf(mattermost)).not.toMatch(/@all|(?<!\\)(\\\\)*[[\]]/)
       expect(ntfy.all()[0]?.text).toMatch(/^Signalbox, .*:\nReady, and nobody works: 1, next A-1 /)
     })
 

@@ -96,4 +96,4 @@ const forSlack = (text: string): string =>
 
 const INVISIBLE = '\u200B'
 const forMattermost = (text: string): string =>
-  text.replaceAll('@', `@${INVISIBLE}`).replaceAll(/[[\]`*_~|<>]/g, '\\$&')
+  text.replaceAll('@', `@${INVISIBLE}`).replaceAll(/[\\[\]`*_~|<>]/g, '\\$&')
