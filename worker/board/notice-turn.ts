@@ -26,7 +26,8 @@ export const FLAPPING_MS = 600_000
 
 interface RuleTurn<Cause> {
   known: Map<string, Known>
-  news: Cause[]
+  /** `since`: where nothing says when it began, it is when it was first seen. */
+  news: (Cause & { since: number })[]
   /** When the next of them will have lasted long enough. */
   nextAt: number | undefined
 }
@@ -52,7 +53,7 @@ export function turnOf<Cause extends Lasting>(
       continue
     }
     const isNews = !isOld && !isSame(was, since, now)
-    if (isNews) turn.news.push(cause)
+    if (isNews) turn.news.push({ ...cause, since })
     const toldAt = isNews ? now : Math.max(was?.toldAt ?? now, since)
     turn.known.set(cause.key, { since, toldAt })
   }

@@ -194,7 +194,7 @@ export class Notices {
     const rules = state.rules.filter(({ on }) => !isPart || !readsAll(on))
     const facts = this.#facts(board, rules, now)
     const isOffline = facts.offlineSince !== undefined
-    const news = new Map<string, Cause[]>()
+    const news = new Map<string, News[]>()
     let nextAt = Infinity
     for (const { key, on, target, isSeen, ...rule } of rules) {
       const before = this.#store.known(key)
@@ -215,7 +215,7 @@ export class Notices {
     }
     const told = state.targets.filter(({ key }) => news.has(key))
     for (const target of told) {
-      this.#deliveries.add(target, noticeWith(news.get(target.key) ?? [], now), now)
+      this.#deliveries.add(target, noticeWith(news.get(target.key) ?? []), now)
     }
     const seen = new Set(rules.map(({ key }) => key))
     return {
@@ -274,6 +274,8 @@ export class Notices {
   }
 }
 
+type News = Cause & { since: number }
+
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking
 
@@ -315,10 +317,10 @@ function ending(known: ReturnType<NoticeStore['known']>, now: number) {
   return [known, ended] as const
 }
 
-function noticeWith(causes: readonly Cause[], now: number): Notice {
+function noticeWith(causes: readonly News[]): Notice {
   const more = causes.length - MOST_CAUSES
   return {
-    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, isVague: __, since = now, ...cause }) => ({
+    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, isVague: __, since, ...cause }) => ({
       ...cause,
       since: timeText(since),
     })),

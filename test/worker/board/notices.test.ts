@@ -228,6 +228,16 @@ describe('a notice', () => {
     expect(world.tries).toBe(0)
   })
 
+  it('says since when its cause holds, though files do not, and not when it was told', () => {
+    const world = new World([rule('blocked', 60)], todo('A', { status: 'blocked' }))
+    world.pass(30 * MINUTE)
+    world.kill()
+    world.pass(HOUR)
+    const [{ notice, at } = {}] = world.took
+    const [{ since = '' } = {}] = notice?.causes ?? []
+    expect([Date.parse(since) - T0 < MINUTE, at]).toEqual([true, Date.parse(since) + HOUR])
+  })
+
   it('is not told again after a restart of all, or rules that are published again', () => {
     const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
     world.pass(MINUTE)
