@@ -59,13 +59,25 @@ async function attach(repo: Repo, run = repo.run) {
 const statusOf = (repo: Repo) =>
   repo.json<{ streams: number; sidecar: { lastSeenAt: string }; currentAt: string }>('/status')
 
-const rootOf = (repo: Repo, run: number | null) =>
+const rootOf = (repo: Repo, run: number | null, about: object = {}) =>
   repo.sync<SyncAnswer & { step: 'root' }>({
     step: 'root',
     run,
     root: sums([task]).root,
     store: { state: 'present', layout: 'cairn', version: '1' },
+    ...about,
   })
+
+async function commandDue(repo: Repo, run: number): Promise<void> {
+  await rootOf(repo, run, { notices: [{ on: 'review', to: { command: '0123456789abcdef' } }] })
+  const lead = await token({ scope: 'board:lead', repos: [repo.path] })
+  const tested = await repo.request('/notices/test', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${lead}` },
+    body: JSON.stringify({ on: 'review' }),
+  })
+  expect(tested.status).toBe(200)
+}
 
 describe('the socket of a sidecar', () => {
   it('is offered by the answer to a root', async () => {
@@ -77,25 +89,19 @@ describe('the socket of a sidecar', () => {
     const repo = await publishedRepo(edge, [task])
     const waiting = await attach(repo, repo.run)
     await rootOf(repo, null)
-    const run = repo.run + 1
-    const leading = await attach(repo, run)
-    await repo.sync({
-      step: 'root',
-      run,
-      root: sums([task]).root,
-      store: { state: 'present', layout: 'cairn', version: '1' },
-      notices: [{ on: 'review', to: { command: '0123456789abcdef' } }],
-    })
-    const lead = await token({ scope: 'board:lead', repos: [repo.path] })
-    const tested = await repo.request('/notices/test', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${lead}` },
-      body: JSON.stringify({ on: 'review' }),
-    })
-    expect(tested.status).toBe(200)
+    const leading = await attach(repo, repo.run + 1)
+    await commandDue(repo, repo.run + 1)
     await expect.poll(() => leading.received).toEqual(['notices'])
     expect(waiting.received).toEqual([])
     for (const { socket } of [waiting, leading]) socket.close(1000)
+  })
+
+  it('is sent it when it is opened, where they became due after the sync before it', async () => {
+    const repo = await publishedRepo(edge, [task])
+    await commandDue(repo, repo.run)
+    const sidecar = await attach(repo)
+    await expect.poll(() => sidecar.received).toEqual(['notices'])
+    sidecar.socket.close(1000)
   })
 
   it('is answered by the runtime, and a ping shows as seen and current', async () => {

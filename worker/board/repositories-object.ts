@@ -182,6 +182,8 @@ export class RepositoryObject extends DurableObject {
     this.ctx.acceptWebSocket(server, [SIDECARS])
     server.serializeAttachment({ run } satisfies OfSidecar)
     this.#send(known.presence.opened(run, Date.now()))
+    // They may have become due since it synced, when it had no socket.
+    if (known.notices.hasCommands(Date.now())) this.#tellOfCommands()
     return new Response(null, { status: 101, webSocket: client })
   }
 
@@ -201,13 +203,16 @@ export class RepositoryObject extends DurableObject {
     if (free) this.#free()
   }
 
-  /** Behind the turn: a receiver may take its time. Who leads is told of commands, and no other. */
+  /** Who leads, and no other. */
+  #tellOfCommands(): void {
+    const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
+    sockets[0]?.send('notices')
+  }
+
+  /** Behind the turn: a receiver may take its time. */
   async #deliver({ notices }: OpenRepository): Promise<void> {
     const { letters, hasCommands } = notices.due(Date.now())
-    if (hasCommands) {
-      const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
-      sockets[0]?.send('notices')
-    }
+    if (hasCommands) this.#tellOfCommands()
     const sending = letters.map(async (letter) => {
       const sent = await this.#sendNotice(letter)
       notices.settled(letter.id, sent, Math.random(), Date.now())
