@@ -34,6 +34,8 @@ export interface NoticeState {
   board: string
   rules: StoredRule[]
   targets: Target[]
+  /** Of rules that went lately: they may be back after a mistake in the file. In ms. */
+  gone?: (Target & { at: number })[]
   /** How it was when it was last decided. */
   looked?: Looked
   /** When it is decided again, in ms. */
@@ -123,6 +125,14 @@ export function sqliteNoticeStore(sql: Sql) {
         sql.all('INSERT OR REPLACE INTO notice_known VALUES (?, ?, ?)', rule, key, json)
       }
     },
+    /** Drops what rules that are none of these knew of causes that ended so long ago. */
+    forget: (kept: readonly string[], endedBefore: number): void =>
+      void sql.all(
+        `DELETE FROM notice_known WHERE rule NOT IN (SELECT value FROM json_each(?))
+          AND ifnull(json_extract(known, '$.endedAt'), 0) <= ?`,
+        JSON.stringify(kept),
+        endedBefore,
+      ),
 
     /** A new delivery, due at once. */
     add(id: string, { key, to, host }: Target, notice: Notice, at: number): void {

@@ -19,7 +19,7 @@ import {
   timeText,
 } from './notice-deliveries.ts'
 import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
-import { turnOf } from './notice-turn.ts'
+import { FLAPPING_MS, turnOf } from './notice-turn.ts'
 import { type Presence, REPORTS_SILENT_MS } from './presence.ts'
 import type { BoardConfig, CommandEnd } from './wire.ts'
 
@@ -38,6 +38,8 @@ const GATHER_MS_A_TASK = 0.1
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MOST_CAUSES = 100
+/** As many as rules may have: who publishes others each second must not fill a row. */
+const MOST_GONE = 64
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
@@ -74,7 +76,8 @@ export class Notices {
   /** What the sidecar publishes. Of a transaction of the caller's. */
   setRules({ board, rules: sealed }: BoardRules, now: number): void {
     const state = this.#store.state()
-    const { targets, rules } = placed(sealed, state.targets)
+    const lately = (state.gone ?? []).filter(({ at }) => Math.abs(now - at) < FLAPPING_MS)
+    const { targets, rules } = placed(sealed, [...state.targets, ...lately])
     const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
     const kept = rules.map((rule) =>
       isSeen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
@@ -87,7 +90,13 @@ export class Notices {
     const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
     // As if all of it had ended now: it may be back after a mistake in the file.
     for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
-    this.#save({ ...state, ...next, board, ...(rules.length > 0 && { decideAt: now }) }, now)
+    const keys = rules.map(({ key }) => key)
+    this.#store.forget(keys, now - FLAPPING_MS)
+    const gone = [...state.targets.map((target) => ({ ...target, at: now })), ...lately]
+      .filter(({ key }) => !targets.some((target) => target.key === key))
+      .slice(0, MOST_GONE)
+    const isDecided = rules.length > 0 && { decideAt: now }
+    this.#save({ ...state, ...next, gone, board, ...isDecided }, now)
   }
 
   /** After each turn: what changed is looked at soon, with what else comes by then. */

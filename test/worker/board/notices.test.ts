@@ -157,6 +157,9 @@ class World {
     this.#open.notices.follow(this.now)
   }
 
+  /** Of how many rules it is known what they told. */
+  knownRules = () => this.#own.all('SELECT DISTINCT rule FROM notice_known').length
+
   /** What the receiver was told, each id once. */
   told(): string[] {
     const all = new Map(this.took.map((letter) => [letter.id, letter]))
@@ -253,6 +256,33 @@ describe('a notice', () => {
     world.sync([{ ...rule('blocked'), sealed: 'y' }])
     world.pass(HOUR)
     expect(world.told()).toEqual(['blocked A'])
+  })
+
+  it('is not told again where all rules of its target were gone for less than ten minutes', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    for (const [goneMs, told] of [
+      [9 * MINUTE, 1],
+      [11 * MINUTE, 2],
+    ] as const) {
+      world.pass(MINUTE)
+      world.sync([])
+      world.kill()
+      world.pass(goneMs)
+      world.sync([rule('blocked')])
+      world.pass(MINUTE)
+      expect([goneMs, world.told()]).toEqual([goneMs, Array(told).fill('blocked A')])
+    }
+  })
+
+  it('leaves nothing known of rules that are gone for long', () => {
+    const world = new World([rule('blocked')], todo('A', { status: 'blocked' }))
+    for (let minutes = 1; minutes < 9; minutes++) {
+      world.pass(20 * MINUTE)
+      world.sync([{ ...rule('blocked', minutes), sealed: `x${minutes}` }])
+    }
+    world.pass(20 * MINUTE)
+    // Of this rule, and of the one before.
+    expect(world.knownRules()).toBe(2)
   })
 
   it('goes to a new target alone, and is not told again to those that stand after it', () => {
