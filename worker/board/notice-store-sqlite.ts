@@ -40,6 +40,8 @@ export interface NoticeState {
   looked?: Looked
   /** When it is decided again, in ms. */
   decideAt?: number
+  /** When something of all tasks will have lasted long enough, in ms. */
+  lastedAt?: number
   /** When the sidecar was last told of commands, in ms. */
   toldAt?: number
 }

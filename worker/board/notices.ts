@@ -196,15 +196,18 @@ export class Notices {
 
   #decide(state: NoticeState, now: number): NoticeState {
     const board = this.#board.state()
-    const { decideAt: _, ...decided } = state
+    const { decideAt: _, lastedAt, ...decided } = state
     if (!board.published) return decided
     // In the midst of a publication a parent may have a part of its parts.
     const isPart = !isWhole(board)
-    const rules = state.rules.filter(({ on }) => !isPart || !readsAll(on))
+    // Whether its sidecar is there is asked each minute: all tasks are not read for that.
+    const isKnown = this.#isAsLooked(state) && (lastedAt ?? Infinity) > now
+    const rules = state.rules.filter(({ on }) => !(isPart || isKnown) || !readsAll(on))
     const facts = this.#facts(board, rules, now)
     const isOffline = facts.offlineSince !== undefined
     const news = new Map<string, News[]>()
     let nextAt = Infinity
+    let allAt = isKnown ? (lastedAt ?? Infinity) : Infinity
     for (const { key, on, target, isSeen, ...rule } of rules) {
       const before = this.#store.known(key)
       const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
@@ -213,6 +216,7 @@ export class Notices {
       const turn = turnOf(before, causes, { afterMs, now, isOld })
       this.#store.remember(key, before, turn.known)
       nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
+      if (readsAll(on)) allAt = Math.min(allAt, turn.nextAt ?? Infinity)
       if (on === 'offline' && !isOffline) {
         nextAt = Math.min(nextAt, now + (board.socket ? LOOK_MS.socket : LOOK_MS.reports))
       }
@@ -233,8 +237,15 @@ export class Notices {
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
       looked: { head: this.#board.head(), isOffline, isPart },
-      ...(nextAt < Infinity && { decideAt: nextAt }),
+      ...(allAt < Infinity && { lastedAt: allAt }),
+      ...(Math.min(nextAt, allAt) < Infinity && { decideAt: Math.min(nextAt, allAt) }),
     }
+  }
+
+  /** For each rule, and no message came since. */
+  #isAsLooked({ rules, looked }: NoticeState): boolean {
+    const isSame = looked?.head === this.#board.head() && !looked.isPart
+    return isSame && rules.every(({ isSeen }) => isSeen)
   }
 
   #facts(board: RepositoryState, rules: readonly StoredRule[], now: number): NoticeFacts {

@@ -45,11 +45,14 @@ class World {
   readonly #own = openSql(':memory:')
   /** How many deliveries were read as a whole. */
   reads = 0
+  /** How many tasks were read. */
+  taskReads = 0
   readonly #sql: Sql = {
     transaction: this.#own.transaction,
     all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) => {
       const rows = this.#own.all<Row>(query, ...values)
       if (query.includes('* FROM notice_deliveries')) this.reads += rows.length
+      if (/SELECT .*light.* FROM tasks/s.test(query)) this.taskReads += rows.length
       return rows
     },
   }
@@ -283,6 +286,24 @@ describe('a notice', () => {
     world.pass(20 * MINUTE)
     // Of this rule, and of the one before.
     expect(world.knownRules()).toBe(2)
+  })
+
+  it('is looked for in all tasks when they changed or time says so, not each time its sidecar is', () => {
+    const rules = [rule('blocked', 30), rule('offline')]
+    const world = new World(rules, todo('A', { status: 'blocked' }), todo('B'))
+    const reports = (times: number) => {
+      const before = world.taskReads
+      for (let n = 0; n < times; n++) {
+        world.sync(rules)
+        world.pass(MINUTE / 2)
+      }
+      return world.taskReads - before
+    }
+    expect(reports(4)).toBe(2)
+    expect([reports(40), world.told()]).toEqual([0, []])
+    expect([reports(40), world.told()]).toEqual([2, ['blocked A']])
+    world.publish([todo('C', { status: 'blocked' })])
+    expect([reports(100), world.told()]).toEqual([6, ['blocked A', 'blocked C']])
   })
 
   it('goes to a new target alone, and is not told again to those that stand after it', () => {
