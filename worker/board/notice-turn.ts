@@ -18,10 +18,7 @@ export interface Lasting {
   isVague?: true
 }
 
-/**
- * What is back within this time was never away.
- * @forTests Just before it, and after.
- */
+/** What is back within this time was never away. */
 export const FLAPPING_MS = 600_000
 
 interface RuleTurn<Cause> {
