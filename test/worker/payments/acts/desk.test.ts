@@ -10,6 +10,22 @@ import { alertRow, came, NOW, transactionRow } from '../../../support/payment-ro
 const LATE = { paid_at: NOW, paid_amount: 25_000, paid_currency: 'IQD' }
 const other = transactionRow({ id: '02TX', gateway: 'fib', ...came('Paid') })
 
+/** A second after the only alert, about these payments, was acknowledged. */
+function reopened(
+  kind: AlertKind,
+  transactions: ReturnType<typeof transactionRow>[],
+  detail: AlertDetail,
+) {
+  const row = {
+    kind,
+    acknowledged_at: NOW,
+    acknowledged_by: 'ada',
+    detail: JSON.stringify(detail),
+  }
+  const asked = { id: alertRow().id, by: 'ada', now: NOW + 1_000 }
+  return decided(reopen(asked, RULES), { transactions, alerts: [alertRow(row)] })
+}
+
 describe('an acknowledgement that is taken back', () => {
   it.each<[AlertKind, string, ReturnType<typeof transactionRow>[], AlertDetail?]>([
     [
@@ -27,17 +43,7 @@ describe('an acknowledgement that is taken back', () => {
     ['unsettled', 'money came', [transactionRow(came('Paid'))]],
     ['unsettled', 'the gateway reported its end', [transactionRow({ status: 'Failed' })]],
   ])('leaves one of %s settled once %s', (kind, _, transactions, detail = {}) => {
-    const row = {
-      kind,
-      acknowledged_at: NOW,
-      acknowledged_by: 'ada',
-      detail: JSON.stringify(detail),
-    }
-    const asked = { id: alertRow().id, by: 'ada', now: NOW + 1_000 }
-    const { answer, rows } = decided(reopen(asked, RULES), {
-      transactions,
-      alerts: [alertRow(row)],
-    })
+    const { answer, rows } = reopened(kind, transactions, detail)
     expect([answer, rows.isChanged]).toEqual(['too_late', false])
   })
 
@@ -51,18 +57,8 @@ describe('an acknowledgement that is taken back', () => {
     ['refund_failed', [transactionRow(came('Paid'))]],
     ['unreadable', []],
   ])('opens one of %s again as long as its matter goes on', (kind, transactions, detail = {}) => {
-    const row = {
-      kind,
-      acknowledged_at: NOW,
-      acknowledged_by: 'ada',
-      detail: JSON.stringify(detail),
-    }
-    const asked = { id: alertRow().id, by: 'ada', now: NOW + 1_000 }
-    const { answer, rows } = decided(reopen(asked, RULES), {
-      transactions,
-      alerts: [alertRow(row)],
-    })
-    expect([answer, rows.get('alerts', asked.id)?.acknowledged_at]).toEqual(['open', null])
+    const { answer, rows } = reopened(kind, transactions, detail)
+    expect([answer, rows.get('alerts', alertRow().id)?.acknowledged_at]).toEqual(['open', null])
   })
 })
 
