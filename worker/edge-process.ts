@@ -193,15 +193,15 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       metrics: counted,
     })
   let app = appOf(config.auth)
-  const countBoards = async () =>
-    counted.listed(await directory.list(['*'], hostClock.now()), repositories.isHeard)
-  const looked = Promise.all([payments?.sweeper.look(), countBoards()]).then(() => undefined)
-  work.add(looked)
-  const resumeBoards = async () => {
+  const countBoards = async () => {
     const boards = await directory.list(['*'], hostClock.now())
-    await repositories.resume(boards.map(({ path }) => path))
+    counted.listed(boards, repositories.isHeard)
+    return boards
   }
-  work.add(resumeBoards())
+  const boards = countBoards()
+  const looked = Promise.all([payments?.sweeper.look(), boards]).then(() => undefined)
+  work.add(looked)
+  work.add(boards.then((all) => repositories.resume(all.map(({ path }) => path))))
   // Nobody reads the number otherwise.
   const counting = host.metrics && setInterval(() => work.add(countBoards()), sweepEveryMs)
   // What the cron trigger does on Cloudflare.
