@@ -23,41 +23,47 @@ const MOVES = ['delivered', 'undelivered', 'moved', 'chargedAgain', 'unreachable
 
 type Json = Record<string, unknown>
 
+interface Rest {
+  /** Since when nothing has changed. */
+  since?: string
+  /** What still changed as the time was over: `sweep`, `rows`, `webhook`, `clock`. */
+  moving?: string[]
+}
+
 export async function comeToRest(
   system: System,
   recorder: Recorder,
   board: BoardLoad,
   clients: readonly BoardClient[],
-): Promise<string | undefined> {
+): Promise<Rest> {
   const boards = boardRests(recorder, board, clients)
-  const [since] = await Promise.all([paymentsRest(system, recorder), boards])
-  return since
+  const [rest] = await Promise.all([paymentsRest(system, recorder), boards])
+  return rest
 }
 
-/**
- * Until nothing has changed for a while, or it takes too long: the checker finds what is left.
- * Resolves with the time since when nothing has changed, if it came to that.
- */
-export async function paymentsRest(
-  system: System,
-  recorder: Recorder,
-): Promise<string | undefined> {
+/** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
+export async function paymentsRest(system: System, recorder: Recorder): Promise<Rest> {
   const until = performance.now() + MAX_REST_MS
   let before = ''
-  let since: string | undefined
+  let rest: Rest = {}
   for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < until; ) {
     await passTime(system)
     const isStill = await sweepAll(system, recorder)
     const time = new Date(system.now()).toISOString()
     const now = JSON.stringify(await countsOf(system))
-    const isQuiet = isStill && now === before && system.proxies.webhooks.inFlight === 0
-    quiet = isQuiet && !(await isAheadOfClock(system)) ? quiet + 1 : 0
-    if (quiet === 0) since = undefined
-    else since ??= time
+    const moves = {
+      sweep: !isStill,
+      rows: now !== before,
+      webhook: system.proxies.webhooks.inFlight > 0,
+      clock: await isAheadOfClock(system),
+    }
+    const moving = Object.keys(moves).filter((what) => moves[what as keyof typeof moves])
+    quiet = moving.length === 0 ? quiet + 1 : 0
+    rest = quiet === 0 ? { moving } : { since: rest.since ?? time }
     before = now
     await sleep(POLL_MS)
   }
-  return since
+  return rest
 }
 
 /** Until nothing is due any more. True if the first sweep already had nothing to do. */
@@ -148,12 +154,8 @@ const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =
   one.size === other.size && [...one].every(([key, value]) => other.get(key) === value)
 
 /** Everything that can be asked for: of the gateways, and of the API. */
-export async function writeDown(
-  system: System,
-  recorder: Recorder,
-  since: string | undefined,
-): Promise<void> {
-  recorder.write({ kind: 'at-rest', since })
+export async function writeDown(system: System, recorder: Recorder, rest: Rest): Promise<void> {
+  recorder.write({ kind: 'at-rest', ...rest })
   const books = await fetch(`${system.simulator.url}/_control/payments`)
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
