@@ -1,5 +1,5 @@
 // A proxy before an HTTP server. On request it cuts, delays or tears what passes, or holds a
-// request back until its caller has given up.
+// request back until its caller has given up. Any other request ends with its caller.
 
 import {
   Agent,
@@ -104,11 +104,13 @@ export class FaultyProxy {
         send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
       }
       const held = await this.hold(passed)
+      // What was held lands for nobody. Else its socket ends with that of its caller.
+      const end = held === undefined ? endOf(outgoing) : undefined
       if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
       const answered = (status: number, answer: string) =>
         this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
       const sent = held === undefined ? bytes : Buffer.from(held)
-      const answer = await this.#ask(incoming, sent).catch((error: unknown) => {
+      const answer = await this.#ask(incoming, sent, end).catch((error: unknown) => {
         answered(0, String(error))
         throw error
       })
@@ -130,13 +132,15 @@ export class FaultyProxy {
   #ask(
     { url, method, headers }: IncomingMessage,
     body: Buffer,
+    signal?: AbortSignal,
   ): Promise<{ status: number; headers: OutgoingHttpHeaders; body: Buffer }> {
     const target = new URL(this.targets[this.#turn++ % this.targets.length] ?? '')
     // The answer is recorded, so it must not be compressed.
     const plain = { host: target.host, 'accept-encoding': 'identity' }
     const sent = { ...headers, ...plain, 'content-length': String(body.length) }
     const { hostname: host, port } = target
-    const onward = { host, port, path: url, method, headers: sent, agent: this.#agent }
+    const of = { host, port, path: url, method, headers: sent, agent: this.#agent }
+    const onward = { ...of, ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
       const asked = request(onward, (answer) => {
         buffer(answer).then((read) => {
@@ -149,4 +153,14 @@ export class FaultyProxy {
       asked.end(body)
     })
   }
+}
+
+/** Aborted when the caller closes its connection before it has the answer. */
+function endOf(outgoing: ServerResponse): AbortSignal {
+  const over = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) over.abort(new Error('its caller has given up'))
+  })
+  if (outgoing.destroyed) over.abort()
+  return over.signal
 }
