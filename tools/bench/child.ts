@@ -17,16 +17,21 @@ export interface Program {
 export async function startProgram(spec: ChildSpec, url?: string): Promise<Program> {
   const program = new Process(spec, url)
   await program.start()
+  return programOf(program)
+}
+
+function programOf(program: Process): Program {
   const { pid } = program
-  if (pid === undefined) throw new Error(`${spec.name} has no pid.`)
+  if (pid === undefined) throw new Error('The program has no pid.')
   return { pid, stop: () => program.stop() }
 }
 
 let started = 0
 
 /**
- * Resolves when a line of output matches, with that line. Rejects, and leaves no process, when it
- * takes too long. `dir`: for its log. `env`: variables besides ours. `cwd`: absent: ours.
+ * Resolves when a line of output matches, with that line. Rejects with its output, and leaves no
+ * process, when it ends before that or takes too long. `dir`: for its log. `env`: variables besides
+ * ours. `cwd`: absent: ours.
  */
 export async function startNode(
   args: readonly string[],
@@ -45,20 +50,19 @@ export async function startNode(
 ): Promise<Program & { line: string }> {
   const logFile = join(dir, `program-${++started}.log`)
   const own = { ...process.env, ...env } as Record<string, string>
-  const spec = { name: 'node', command: process.execPath, args, env: own, logFile, ...more }
-  const program = await startProgram({ ...spec, graceMs: GRACE_MS })
+  const spec = { name: args.join(' '), command: process.execPath, args, env: own, logFile, ...more }
+  const program = new Process({ ...spec, graceMs: GRACE_MS })
+  await program.start()
   let line: string | undefined
   const isReady = () => {
-    line = readFileSync(logFile, 'utf8')
-      .split('\n')
-      .slice(0, -1)
-      .find((it) => ready.test(it))
+    const lines = readFileSync(logFile, 'utf8').split('\n').slice(0, -1)
+    line = lines.find((it) => ready.test(it))
     return line !== undefined
   }
-  const signal = AbortSignal.timeout(waitMs)
-  await until(isReady, { what: args.join(' '), waitMs, signal }).catch(async (cause: Error) => {
-    await program.stop()
-    throw new Error(readFileSync(logFile, 'utf8').slice(-2_000), { cause })
-  })
-  return { ...program, line: line ?? '' }
+  await program
+    .ready((wait) => until(isReady, wait), waitMs)
+    .catch((cause: Error) => {
+      throw new Error(readFileSync(logFile, 'utf8').slice(-2_000), { cause })
+    })
+  return { ...programOf(program), line: line ?? '' }
 }

@@ -1,6 +1,6 @@
 // A process that can be killed, frozen, and started again.
 
-import { untilAnswers } from '../../system/until.ts'
+import { untilAnswers, type Wait } from '../../system/until.ts'
 import { type Child, type ChildSpec, spawnChild } from '../start/child.ts'
 
 /** On a busy machine, too. */
@@ -26,14 +26,22 @@ export class Process {
     return this.#child?.pid
   }
 
-  /** Rejects, and leaves no process, if it does not answer in time. */
   async start(): Promise<void> {
     this.#child = spawnChild(this.#spec)
-    if (this.#url === undefined) return
-    const signal = AbortSignal.timeout(2 * START_WAIT_MS)
-    const patience = { what: this.#spec.name, waitMs: START_WAIT_MS, signal }
+    const url = this.#url
+    if (url !== undefined) await this.ready((wait) => untilAnswers(url, wait), START_WAIT_MS)
+  }
+
+  /** Rejects, and leaves no process, if it ends before it is ready, or is not so in time. */
+  async ready(until: (wait: Wait) => Promise<void>, waitMs: number): Promise<void> {
+    const { name: what } = this.#spec
+    const over = new AbortController()
+    void this.#child?.ended.then(({ code, signal }) => {
+      over.abort(new Error(`${what} ended before it was ready: ${code ?? signal}`))
+    })
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(2 * waitMs)])
     try {
-      await untilAnswers(this.#url, patience)
+      await until({ what, waitMs, signal })
     } catch (error) {
       await this.kill()
       throw error
