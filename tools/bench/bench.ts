@@ -3,16 +3,10 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 import { resolve } from 'node:path'
-import { percentile, rounded } from './statistics.ts'
 
-/** For one benchmark. Both work folders are removed at its end. */
 export interface BenchRun {
-  /** A work folder on the disk of temporary files. */
+  /** On the disk of temporary files. Removed at the end of the benchmark. */
   workDir: string
-  /** A work folder in memory; undefined if there is no file system in memory. */
-  memoryDir: string | undefined
-  /** The folder of an earlier version, with its packages, to measure beside this one. */
-  beforeDir: string | undefined
   /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
 }
@@ -36,6 +30,17 @@ export interface Row extends Readonly<Record<Statistic, number>> {
   /** What must never be, such as a lost message: with it no aim is reached, however quick. */
   faults?: readonly string[]
 }
+
+/** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  if (values.length === 0) return Number.NaN
+  const sorted = values.toSorted((a, b) => a - b)
+  const rank = Math.ceil((percent / 100) * sorted.length)
+  return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1] ?? Number.NaN
+}
+
+/** Two decimals: across processes, the clock is not more precise. */
+const rounded = (value: number): number => Math.round(value * 100) / 100
 
 /** The row of measured values. `values` may be one number: a memory, a count. */
 export function rowOf(

@@ -1,19 +1,16 @@
 // Thousands of clients of one stream, as cheap as they can be made: on plain sockets, since what
-// they cost is taken from the same two cores.
+// they cost is taken from the same two cores. Beside it the smallest Worker that fans out.
 
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Bench, type Row, rowOf } from './bench.ts'
-import {
-  FANOUT_SYSTEMS,
-  type FanoutSystem,
-  type FanoutTarget,
-  hasNchan,
-  startFanout,
-} from './fanout/systems.ts'
+import { WIRE } from '../../worker/board/wire.ts'
+import { prepareWorkerd, readWorkerSettings } from '../start/workerd.ts'
+import { type Bench, percentile, type Row, rowOf } from './bench.ts'
+import { AUTH_SECRET, type BenchEdge, startEdge, tokenFor } from './payments/bench-edge.ts'
 import { cpuMsOf, memoryOf } from './proc.ts'
-import { percentile } from './statistics.ts'
+import { HOME } from './target.ts'
 
 /** At a time; more would be refused by a full backlog. */
 const OPENING = 64
@@ -23,35 +20,29 @@ const PAUSE_MS = 250
 const WARM_UP = 3
 /** A message that took longer is lost. */
 const LOST_MS = 20_000
-/** Times the smallest Worker with a shared subscription: what is checked and resumed costs little. */
-const TIMES_SHARED = 1.15
+/** Times the smallest Worker: what is checked and resumed costs little. */
+const TIMES_SMALLEST = 1.15
 const FULL = { rounds: 3, streams: [1_000, 5_000], messages: 12 }
 const QUICK: typeof FULL = { rounds: 1, streams: [100], messages: 3 }
 
-const LABEL: Readonly<Record<FanoutSystem, string>> = {
-  signalbox: 'Signalbox',
-  'shared-worker': 'smallest Worker',
-  'own-sockets': 'smallest Worker, a socket each',
-  nchan: 'nchan',
-}
+const SYSTEMS = { Signalbox: startOurs, 'smallest Worker': startSmallest } as const
+type System = keyof typeof SYSTEMS
+const NAMES = Object.keys(SYSTEMS) as System[]
 
 export const runFanout: Bench = async (run, report) => {
   const plan = run.isQuick ? QUICK : FULL
-  const systems = FANOUT_SYSTEMS.filter((system) => system !== 'nchan' || hasNchan())
-  if (!hasNchan()) {
-    process.stdout.write('nchan is skipped: apt-get install nginx libnginx-mod-nchan brings it.\n')
-  }
   for (const streams of plan.streams) {
-    const samples = new Map<FanoutSystem, Sample[]>()
+    const samples: Record<System, Sample[]> = { Signalbox: [], 'smallest Worker': [] }
     for (let round = 0; round < plan.rounds; round++) {
       // Every second round has the other order, since the first system runs on a cold machine.
-      for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
-        const target = await startFanout(system, join(run.workDir, `${system}-${streams}-${round}`))
+      for (const system of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
+        const dir = join(run.workDir, `${NAMES.indexOf(system)}-${streams}-${round}`)
+        mkdirSync(dir)
+        const target = await SYSTEMS[system](dir)
         try {
-          const sample = await measure(target, streams, plan.messages)
-          samples.set(system, [...(samples.get(system) ?? []), sample])
+          samples[system].push(await measure(target, streams, plan.messages))
         } finally {
-          await target.stop()
+          await target.edge.stop()
         }
       }
     }
@@ -59,32 +50,94 @@ export const runFanout: Bench = async (run, report) => {
   }
 }
 
-function rowsOf(streams: number, samples: ReadonlyMap<FanoutSystem, Sample[]>): Row[] {
-  const lastMs = (system: FanoutSystem) =>
-    (samples.get(system) ?? []).flatMap((sample) => sample.lastMs)
-  const most = TIMES_SHARED * percentile(lastMs('shared-worker'), 50)
-  return [...samples].flatMap(([name, of]) => {
+function rowsOf(streams: number, samples: Record<System, Sample[]>): Row[] {
+  const lastMs = (system: System) => samples[system].flatMap((sample) => sample.lastMs)
+  const most = TIMES_SMALLEST * percentile(lastMs('smallest Worker'), 50)
+  return NAMES.flatMap((system) => {
+    const of = samples[system]
     const row = (words: string, unit: string, values: number[], more = {}) => {
       const what = `${streams.toLocaleString('en')} streams: ${words}`
-      return rowOf({ what, system: LABEL[name], unit }, values, more)
+      return rowOf({ what, system, unit }, values, more)
     }
     const lost = of.reduce((sum, sample) => sum + sample.lost, 0)
-    const aim = name === 'signalbox' && { aim: { of: 'p50', most } as const }
+    const aim = system === 'Signalbox' && { aim: { of: 'p50', most } as const }
     const faults = lost > 0 ? [`${lost} lost`] : []
+    const [cpu, memory] = [of.map(({ cpuMs }) => cpuMs), of.map(({ kibAStream }) => kibAStream)]
     return [
-      row('publish to the last', 'ms', lastMs(name), { ...aim, faults }),
-      row(
-        'a message, of a core',
-        'ms',
-        of.map(({ cpuMs }) => cpuMs),
-      ),
-      row(
-        'memory of each',
-        'KiB',
-        of.map(({ kibAStream }) => kibAStream),
-      ),
+      row('publish to the last', 'ms', lastMs(system), { ...aim, faults }),
+      row('a message, of a core', 'ms', cpu),
+      row('memory of each', 'KiB', memory),
     ]
   })
+}
+
+interface Target {
+  edge: BenchEdge
+  /** Path and headers of stream number `n`. */
+  stream(n: number): { path: string; headers: Readonly<Record<string, string>> }
+  /** Text that a stream contains once it is subscribed. */
+  joined: string
+  publish(n: number): Promise<void>
+}
+
+/** What each message holds. */
+const MESSAGE = 'data: {"type":"task-changed"'
+/** A subject may have a quarter of a repository's streams. */
+const SUBJECTS = 8
+
+async function startOurs(dir: string): Promise<Target> {
+  const edge = await startEdge(prepareWorkerd, dir, HOME, { AUTH_SECRETS: AUTH_SECRET })
+  const sign = (sub: string, scope: string) => tokenFor(scope, { repos: ['bench'], sub })
+  const readers = await Promise.all(
+    Array.from({ length: SUBJECTS }, (_, n) => sign(`reader-${n}`, 'board:read')),
+  )
+  const writer = await sign('sidecar', 'board:write')
+  const post = async (path: string, body: object) => {
+    const headers = { Authorization: `Bearer ${writer}` }
+    const init = { method: 'POST', headers, body: JSON.stringify({ wire: WIRE, ...body }) }
+    const response = await fetch(`${edge.url}/api/${path}`, init)
+    if (!response.ok) throw new Error(`${path} was answered ${response.status}`)
+    return (await response.json()) as { epoch: string; run: number }
+  }
+  const store = { state: 'present', version: '0.0.0' }
+  const root = { step: 'root', run: null, root: '0'.repeat(32), store }
+  const { epoch, run } = await post('sync', root)
+  return {
+    edge,
+    stream: (n) => ({
+      path: '/api/events',
+      headers: { Authorization: `Bearer ${readers[n % SUBJECTS]}` },
+    }),
+    joined: '\nid: ',
+    async publish(n) {
+      const hash = n.toString(16).padStart(32, '0')
+      const task = { id: 'T-1', title: `Message ${n}`, status: 'open', ready: true }
+      const upserts = [{ kind: 'task', id: 'T-1', hash, file: hash, task }]
+      await post('changes', { epoch, run, batch: n, upserts, deletes: [] })
+    },
+  }
+}
+
+/** With the runtime's settings of our edge, so that only the work differs. */
+async function startSmallest(dir: string): Promise<Target> {
+  const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
+  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
+  const main = relative(dir, join(import.meta.dirname, 'fanout/smallest-worker.ts'))
+  const settings = { main, compatibility_date, compatibility_flags }
+  const lines = Object.entries(settings).map(([name, of]) => `${name} = ${JSON.stringify(of)}`)
+  const object = '[[durable_objects.bindings]]\nname = "TOPIC"\nclass_name = "Topic"'
+  writeFileSync(join(dir, 'wrangler.toml'), `${[...lines, object].join('\n')}\n`)
+  const edge = await startEdge(prepareWorkerd, join(dir, 'edge'), dir, {})
+  return {
+    edge,
+    stream: () => ({ path: '/events', headers: {} }),
+    joined: ': connected',
+    async publish(n) {
+      const body = JSON.stringify({ type: 'task-changed', id: `T-${n}` })
+      const response = await fetch(`${edge.url}/publish`, { method: 'POST', body })
+      if (!response.ok) throw new Error(`publishing was answered ${response.status}`)
+    },
+  }
 }
 
 interface Sample {
@@ -98,17 +151,17 @@ interface Sample {
   kibAStream: number
 }
 
-async function measure(target: FanoutTarget, streams: number, messages: number): Promise<Sample> {
-  const before = memoryOf(target.pid).rssMiB
+async function measure(target: Target, streams: number, messages: number): Promise<Sample> {
+  const before = memoryOf(target.edge.pid).rssMiB
   const crowd = new Crowd(target)
   try {
     await crowd.open(streams)
     await sleep(SETTLE_MS)
-    const kibAStream = ((memoryOf(target.pid).rssMiB - before) * 1_024) / streams
+    const kibAStream = ((memoryOf(target.edge.pid).rssMiB - before) * 1_024) / streams
     const lastMs: number[] = []
     let [lost, cpuMs] = [0, 0]
     for (let n = 1; n <= messages + WARM_UP; n++) {
-      const cpuFromMs = cpuMsOf(target.pid)
+      const cpuFromMs = cpuMsOf(target.edge.pid)
       const startedAt = performance.now()
       const heard = crowd.hear()
       await target.publish(n)
@@ -116,7 +169,7 @@ async function measure(target: FanoutTarget, streams: number, messages: number):
       if (at === undefined) lost++
       else if (n > WARM_UP) {
         lastMs.push(at - startedAt)
-        cpuMs += (cpuMsOf(target.pid) - cpuFromMs) / messages
+        cpuMs += (cpuMsOf(target.edge.pid) - cpuFromMs) / messages
       }
       await sleep(PAUSE_MS)
     }
@@ -127,12 +180,12 @@ async function measure(target: FanoutTarget, streams: number, messages: number):
 }
 
 class Crowd {
-  readonly #target: FanoutTarget
+  readonly #target: Target
   readonly #sockets: Socket[] = []
   #missing = 0
   #onLast: (at: number) => void = () => undefined
 
-  constructor(target: FanoutTarget) {
+  constructor(target: Target) {
     this.#target = target
   }
 
@@ -157,9 +210,9 @@ class Crowd {
   }
 
   async #openOne(n: number): Promise<void> {
-    const { port, joined, message, stream } = this.#target
+    const { edge, joined, stream } = this.#target
     const { path, headers } = stream(n)
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const socket = connect({ port: edge.port, host: '127.0.0.1', noDelay: true })
     this.#sockets.push(socket)
     const lines = Object.entries({ Host: 'bench', Accept: 'text/event-stream', ...headers })
     socket.write(
@@ -169,11 +222,11 @@ class Crowd {
       let text = ''
       let isJoined = false
       socket.on('error', reject)
-      socket.on('close', () => reject(new Error(`a stream of ${this.#target.system} ended`)))
+      socket.on('close', () => reject(new Error('a stream ended')))
       socket.on('data', (bytes) => {
         if (isJoined) {
           // A message is short, and comes in one piece.
-          if (bytes.includes(message) && --this.#missing === 0) this.#onLast(performance.now())
+          if (bytes.includes(MESSAGE) && --this.#missing === 0) this.#onLast(performance.now())
           return
         }
         text += bytes.toString('latin1')

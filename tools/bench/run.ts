@@ -1,8 +1,7 @@
-// `npm run bench -- [NAME…] [--quick] [--out DIR] [--before DIR]`: measures this system and its rivals,
-// such as an earlier version in DIR, in one run on this machine, and writes numbers, a picture and
-// the table of docs/performance.md.
+// `npm run bench -- [NAME…] [--quick] [--out DIR]`: measures this system and its rivals in one run on
+// this machine, and writes numbers, a picture and the table of docs/performance.md.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,8 +11,6 @@ import { runCharge } from './charge.ts'
 import { runFanout } from './fanout.ts'
 import { runLatency } from './latency.ts'
 import { runPhone } from './phone.ts'
-import { runReconcile } from './reconcile.ts'
-import { runRefetch } from './refetch.ts'
 import { cellOf, picture, table, withTable } from './report.ts'
 import { runRest } from './rest.ts'
 import { runSearch } from './search.ts'
@@ -24,19 +21,15 @@ const HOME = resolve(import.meta.dirname, '../..')
 const RESULTS = join(HOME, 'tools/bench/results')
 /** Shows the results that the repository has. */
 const PAGE = join(HOME, 'docs/performance.md')
-/** A file system in memory, on Linux. */
-const MEMORY = '/dev/shm'
 
 const BENCHES: Readonly<Record<string, { title: string; measure: Bench }>> = {
   latency: { title: 'From a saved file to a client', measure: runLatency },
-  refetch: { title: 'What a viewer reads after one change', measure: runRefetch },
   phone: { title: 'From a saved file to the text on the screen', measure: runPhone },
   watch: { title: 'Many files at once, and a huge board at rest', measure: runWatch },
   boards: { title: 'Many boards in one process', measure: runBoards },
   webhooks: { title: 'Callbacks of a gateway, until the answer', measure: runWebhooks },
   charge: { title: 'A charge, beside its gateway', measure: runCharge },
   fanout: { title: 'From publishing until the last stream', measure: runFanout },
-  reconcile: { title: 'The books of a busy shop', measure: runReconcile },
   rest: { title: 'What an idle board asks of the edge', measure: runRest },
   search: { title: 'Finding a payment', measure: runSearch },
 }
@@ -51,17 +44,17 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: ${parsed}\n`)
     return 2
   }
-  const { benches, isQuick, outDir, beforeDir } = parsed
+  const { benches, isQuick, outDir } = parsed
   let isAllReached = true
   for (const [name, { title, measure }] of benches) {
     const startedAt = performance.now()
     const rows: Row[] = []
-    await inWorkFolders(async (folders) => {
-      await measure({ ...folders, beforeDir, isQuick }, (row) => {
+    await inWorkFolder((workDir) =>
+      measure({ workDir, isQuick }, (row) => {
         rows.push(row)
         process.stdout.write(`${row.what}, ${row.system}: ${cellOf(row)} ${row.unit}\n`)
-      })
-    })
+      }),
+    )
     const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
     save(outDir, name, title, resultOf(command, startedAt, rows))
     process.stdout.write(`\n${title}\n\n${table(rows)}\n${join(outDir, name)}.json and .svg\n\n`)
@@ -70,20 +63,12 @@ async function main(): Promise<number> {
   return isAllReached || isQuick ? 0 : 1
 }
 
-async function inWorkFolders(
-  measure: (folders: { workDir: string; memoryDir: string | undefined }) => Promise<void>,
-): Promise<void> {
-  const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
-  const workDir = folder(tmpdir())
-  const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
+async function inWorkFolder(measure: (dir: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
+  const clear = () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
   // Also after a failure or an interrupt.
-  const clear = () => {
-    for (const dir of [workDir, memoryDir]) {
-      if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
-    }
-  }
   process.once('exit', clear)
-  await measure({ workDir, memoryDir })
+  await measure(dir)
   clear()
   process.off('exit', clear)
 }
@@ -106,7 +91,6 @@ function parse(args: string[]) {
   const options = {
     quick: { type: 'boolean', default: false },
     out: { type: 'string' },
-    before: { type: 'string' },
   } as const
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
@@ -119,7 +103,6 @@ function parse(args: string[]) {
       benches: positionals.length === 0 ? all : all.filter(([name]) => positionals.includes(name)),
       isQuick: values.quick,
       outDir: resolve(values.out ?? usual),
-      beforeDir: values.before === undefined ? undefined : resolve(values.before),
     }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

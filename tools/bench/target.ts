@@ -35,7 +35,6 @@ export interface Target {
   stop(): Promise<void>
 }
 
-/** This version's. */
 export const HOME = resolve(import.meta.dirname, '../..')
 export const SIGNALBOX = join(HOME, 'cli/bin.js')
 export const START_WAIT_MS = 150_000
@@ -43,20 +42,12 @@ export const START_WAIT_MS = 150_000
 export const READY = /"boards\.ready"/
 const READY_POLL_MS = 50
 
-/**
- * `dataDir` keeps what a system stores between two starts; the baseline stores nothing. `home`: the
- * folder of the version of Signalbox.
- */
-export function startTarget(
-  system: System,
-  boardDir: string,
-  dataDir: string,
-  home = HOME,
-): Promise<Target> {
+/** `dataDir` keeps what a system stores between two starts; the baseline stores nothing. */
+export function startTarget(system: System, boardDir: string, dataDir: string): Promise<Target> {
   switch (system) {
     case 'signalbox':
     case 'signalbox-node':
-      return startSignalbox(system, boardDir, dataDir, home)
+      return startSignalbox(system, boardDir, dataDir)
     case 'chokidar':
     case 'chokidar-tuned':
       return startBaseline(system, boardDir, dataDir)
@@ -67,20 +58,15 @@ async function startSignalbox(
   system: 'signalbox' | 'signalbox-node',
   boardDir: string,
   dataDir: string,
-  home: string,
 ): Promise<Target> {
   const isNode = system === 'signalbox-node'
   const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
   const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
-  const signalbox = join(home, 'cli/bin.js')
   // Beside the data, which is kept from one start to the next.
   const dir = dirname(dataDir)
   const startedAt = performance.now()
-  const child = await startNode([signalbox, ...args], /^signalbox ready /, {
-    dir,
-    waitMs: START_WAIT_MS,
-    cwd: home,
-  })
+  const place = { dir, waitMs: START_WAIT_MS }
+  const child = await startNode([SIGNALBOX, ...args], /^signalbox ready /, place)
   const printedMs = Math.round(performance.now() - startedAt)
   try {
     const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))

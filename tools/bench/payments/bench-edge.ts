@@ -1,8 +1,7 @@
-// An edge as its host starts it: ours on workerd or in one process of Node, or the Worker that
-// stores nothing.
+// An edge as its host starts it: on workerd, or in one process of Node.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { databaseIn } from '../../../system/data-folder.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
@@ -10,12 +9,12 @@ import { fileOf } from '../../../worker/payments/ledger/libsql/embedded-libsql.t
 import { freePort } from '../../harness/free-port.ts'
 import { prepareNode } from '../../harness/hosts.ts'
 import type { PrepareEdge } from '../../start/edge-plan.ts'
-import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
+import { prepareWorkerd } from '../../start/workerd.ts'
 import { type Program, startProgram } from '../child.ts'
+import { HOME } from '../target.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS } from './database.ts'
 
-const HOME = resolve(import.meta.dirname, '../../..')
 export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
 
 /** Lasts for the longest bench. Absent: no board, and no subject. */
@@ -34,19 +33,13 @@ export interface BenchEdge extends Program {
   url: string
 }
 
-interface OurEdge {
-  databaseUrl: string
-  gatewayUrl?: string
-  home?: string
-}
-
-/** `gatewayUrl`: where charges go; the callbacks alone need none. `home`: of another shop. */
+/** `gatewayUrl`: where charges go; the callbacks alone need none. */
 export function startOurEdge(
   dir: string,
-  { databaseUrl, gatewayUrl, home = HOME }: OurEdge,
+  { databaseUrl, gatewayUrl }: { databaseUrl: string; gatewayUrl?: string },
 ): Promise<BenchEdge> {
   const database = { LIBSQL_URL: databaseUrl, LIBSQL_AUTH_TOKEN: ACCESS.token }
-  return startEdge(prepareWorkerd, dir, home, { ...ourVariables(gatewayUrl), ...database })
+  return startEdge(prepareWorkerd, dir, HOME, { ...ourVariables(gatewayUrl), ...database })
 }
 
 /** Its payments are in a file. */
@@ -63,26 +56,6 @@ const ourVariables = (gatewayUrl = 'http://127.0.0.1:9') => ({
   REDIRECT_GATEWAY_BASE_URL: gatewayUrl,
   PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
 })
-
-/** Another Worker, with the runtime's settings of our edge, so that only the work differs. */
-export function startOtherWorker(
-  file: string,
-  dir: string,
-  { variables = {}, objectClass }: { variables?: Record<string, string>; objectClass?: string },
-): Promise<BenchEdge> {
-  const home = join(dir, 'home')
-  mkdirSync(home, { recursive: true })
-  const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
-  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
-  const settings = { main: relative(home, file), compatibility_date, compatibility_flags }
-  const lines = Object.entries(settings).map(
-    ([name, value]) => `${name} = ${JSON.stringify(value)}`,
-  )
-  const object = `name = "TOPIC"\nclass_name = "${objectClass}"`
-  if (objectClass !== undefined) lines.push('[[durable_objects.bindings]]', object)
-  writeFileSync(join(home, 'wrangler.toml'), `${lines.join('\n')}\n`)
-  return startEdge(prepareWorkerd, dir, home, variables)
-}
 
 /** `home`: the folder of its wrangler.toml. */
 export async function startEdge(

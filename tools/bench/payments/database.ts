@@ -11,7 +11,6 @@ import {
   type Value,
 } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { startLibsql } from '../../harness/database.ts'
-import type { Program } from '../child.ts'
 
 const SECRET = 'the-secret-of-the-benchmark-that-opens-its-databases'
 /** Every database of the benchmarks has it. */
@@ -25,17 +24,10 @@ export interface BenchStore {
   read(sql: string): Promise<Row[]>
 }
 
-export interface BenchDatabase extends BenchStore, Program {
-  port: number
-  url: string
-}
-
-export async function startDatabase(dir: string): Promise<BenchDatabase> {
+export async function startDatabase(dir: string) {
   mkdirSync(dir, { recursive: true })
-  const { process, port, url, database, close } = await startLibsql({ dir, secret: SECRET })
-  const { pid } = process
-  if (pid === undefined) throw new Error('sqld has no pid.')
-  return { pid, port, url, stop: close, ...storeOver(database) }
+  const { port, url, database, close } = await startLibsql({ dir, secret: SECRET })
+  return { port, url, stop: close, ...storeOver(database) }
 }
 
 /** The file of an edge that runs: only one of them may write at a time. */

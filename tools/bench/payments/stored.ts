@@ -45,23 +45,21 @@ export async function storedIn(database: BenchStore): Promise<Stored> {
 }
 
 /**
- * What is wrong, in words. `outbox`: one row of it must stand for each payment, and its listener
- * has taken it unless it hangs. Unanswered callbacks may or may not have been stored; each that
- * was answered must be.
+ * What is wrong, in words. `hasOutbox`: one row of it must stand for each payment, and its listener
+ * has taken it. Unanswered callbacks may or may not have been stored; each that was answered must be.
  */
 export function faultsIn(
-  stored: Stored,
+  { paid, applied, twice, events, pending }: Stored,
   load: { sent: number; ok: number },
-  outbox: 'none' | 'taken' | 'hanging',
+  { hasOutbox }: { hasOutbox: boolean },
 ): string[] {
-  const { paid, applied, twice, events, pending } = stored
-  const isMissing = outbox !== 'none' && events !== paid
+  const isMissing = hasOutbox && events !== paid
   return [
     ...(paid < load.ok ? [`${load.ok - paid} answered ok and are not Paid`] : []),
     ...(paid > load.sent ? [`${paid - load.sent} are Paid and were never sent`] : []),
     ...(applied === paid ? [] : [`${applied} events moved ${paid} transactions`]),
     ...(twice > 0 ? [`${twice} transactions moved or with two events`] : []),
     ...(isMissing ? [`${events} rows of the outbox for ${paid} payments`] : []),
-    ...(outbox === 'taken' && pending > 0 ? [`${pending} events were not taken in time`] : []),
+    ...(hasOutbox && pending > 0 ? [`${pending} events were not taken in time`] : []),
   ]
 }
