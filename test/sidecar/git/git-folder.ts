@@ -5,7 +5,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
-const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
+// A commit takes half as long where git starts no other of its programs to see whether to tidy up.
+const CONFIG = [
+  'user.name=t',
+  'user.email=t@example.org',
+  'commit.gpgsign=false',
+  'maintenance.auto=false',
+]
+export const AS = CONFIG.flatMap((one) => ['-c', one])
 
 /** What git says. Throws if it fails. */
 export const git = (dir: string, ...args: string[]): string => at(0, dir, ...args)

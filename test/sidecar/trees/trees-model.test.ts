@@ -17,7 +17,7 @@ import { Seeded } from '../../../tools/harness/seeded.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { inTools, noTools } from '../../support/judges.ts'
 import { PATIENT } from '../../support/patience.ts'
-import { git, initialize, initializeBare } from '../git/git-folder.ts'
+import { AS, git, initialize, initializeBare } from '../git/git-folder.ts'
 import { PublishedFolder } from '../published-folder.ts'
 
 const MOVED = '-moved'
@@ -41,24 +41,33 @@ function filesIn(dir: string): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** A commit never changes, and most steps make none. */
-const committed = new Map<string, Map<string, string>>()
+/** What was asked of git by ids: what it says of these never changes. */
+const known = new Map<string, string>()
 
-function filesOf(dir: string, commit: string): Map<string, string> {
-  const known = committed.get(commit)
-  if (known) return known
-  const listed = git(dir, 'ls-tree', '-z', '--name-only', commit, `${FOLDER}/`)
-  const paths = listed.split('\0').filter((path) => path !== '')
-  const files = new Map(
-    paths.map((path) => [path.slice(FOLDER.length + 1), textIn(dir, `${commit}:${path}`)]),
-  )
-  committed.set(commit, files)
-  return files
+/** The lines that git says of commits and blobs, which `args` name by their ids. */
+function saidOf(dir: string, ...args: string[]): string {
+  const question = args.join(' ')
+  const said = known.get(question) ?? spawnSync('git', ['-C', dir, ...args]).stdout.toString()
+  known.set(question, said)
+  return said
 }
 
-/** To the last line end: Backlog.md ends its files with empty lines. */
-const textIn = (dir: string, blob: string): string =>
-  spawnSync('git', ['-C', dir, 'show', blob], { encoding: 'utf8' }).stdout
+const linesOf = (dir: string, ...args: string[]): string[] =>
+  saidOf(dir, ...args)
+    .split('\n')
+    .slice(0, -1)
+
+const headOf = (dir: string): string => git(dir, 'rev-parse', 'HEAD')
+
+function filesOf(dir: string, commit: string): Map<string, string> {
+  const listed = saidOf(dir, 'ls-tree', '-z', commit, `${FOLDER}/`).split('\0').slice(0, -1)
+  return new Map(
+    listed.map((line) => {
+      const [, blob = '', path = ''] = /^\d+ blob (\w+)\t(.*)$/.exec(line) ?? []
+      return [path.slice(FOLDER.length + 1), saidOf(dir, 'cat-file', 'blob', blob)]
+    }),
+  )
+}
 
 const statusIn = (text: string) => /^status: (.*)$/m.exec(text)?.[1] ?? ''
 const idIn = (name: string) => /^task-\d+/.exec(name)?.[0].toUpperCase() ?? ''
@@ -70,13 +79,14 @@ function model(
   folderOf: (tree: string) => string,
 ): Record<string, string> {
   const own = filesIn(main)
+  const mainHead = headOf(main)
   const found: Record<string, string[]> = {}
   for (const tree of trees) {
     const dir = folderOf(tree)
-    const head = git(dir, 'rev-parse', 'HEAD')
-    const bases = git(main, 'merge-base', '--all', 'HEAD', head).split('\n')
+    const head = headOf(dir)
+    const bases = linesOf(main, 'merge-base', '--all', mainHead, head)
     const before = bases.map((base) => filesOf(main, base))
-    const wasMerged = merges(main, head, bases)
+    const wasMerged = merges(main, mainHead, head, bases)
     const files = filesIn(dir)
     const say = (name: string, what: string) => {
       found[idIn(name)] ??= [own.has(name) ? '' : '+']
@@ -99,13 +109,13 @@ function model(
  * Whether a tree has committed a text, or the lack of one, and the main tree has had that since the
  * merge bases, in a commit that is not older than the tree's last one on that file.
  */
-function merges(main: string, head: string, bases: readonly string[]) {
+function merges(main: string, mainHead: string, head: string, bases: readonly string[]) {
   const commitsOf = (of: string, ...more: string[]) => {
     const since = bases.flatMap((base) => ['--not', base, '--not'])
-    const listed = git(main, 'log', '--first-parent', '--format=%H %ct', of, ...since, ...more)
-    return listed.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]))
+    const args = ['--first-parent', '--format=%H %ct', of, ...since, ...more]
+    return linesOf(main, 'log', ...args).map((line) => line.split(' '))
   }
-  const had = commitsOf('HEAD')
+  const had = commitsOf(mainHead)
   return (name: string, text: string | undefined): boolean => {
     const path = `${FOLDER}/${name}`
     const touching = commitsOf(head, '-m', '--', path)
@@ -113,7 +123,8 @@ function merges(main: string, head: string, bases: readonly string[]) {
     const isCommitted = filesOf(main, head).get(name) === text
     if (own === undefined || !isCommitted) return false
     return had.some(([commit = '', at]) => {
-      const isChanged = git(main, 'diff', '--name-only', `${commit}^1`, commit, '--', path) !== ''
+      const isChanged =
+        saidOf(main, 'diff', '--name-only', `${commit}^1`, commit, '--', path) !== ''
       return isChanged && Number(at) >= Number(own) && filesOf(main, commit).get(name) === text
     })
   }
@@ -258,9 +269,8 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
 let tick = Math.ceil(Date.now() / 1_000)
 
 function tryGit(dir: string, ...args: string[]): boolean {
-  const as = ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t']
   const env = { ...process.env, GIT_COMMITTER_DATE: `${++tick} +0000` }
-  return spawnSync('git', [...as, ...args], { env }).status === 0
+  return spawnSync('git', [...AS, '-C', dir, ...args], { env }).status === 0
 }
 
 /** In the middle of a merge or a rebase. */
