@@ -37,14 +37,17 @@ export class Model {
 
   states(now: number): Map<string, TaskState> {
     const all = [...this.tasks.values()]
+    const pairs = all.flatMap((part) => this.#wholesOf(part).map((whole) => ({ whole, part })))
+    const byWhole = Map.groupBy(pairs, ({ whole }) => whole)
     const states = all.flatMap((task): [string, TaskState][] => {
-      const state = this.#stateOf(task, now)
+      const parts = byWhole.get(task)?.map(({ part }) => part) ?? []
+      const state = this.#stateOf(task, parts, now)
       return state ? [[task.id, state]] : []
     })
     return new Map(states)
   }
 
-  #stateOf(task: ModelTask, now: number): TaskState | undefined {
+  #stateOf(task: ModelTask, parts: readonly ModelTask[], now: number): TaskState | undefined {
     const { main, claim, inFile, marks } = task
     if (main === 'closed') return undefined
     if (claim && claim.expiresAt <= now) return 'stalled'
@@ -53,14 +56,13 @@ export class Model {
     if (inFile === 'active') return 'work'
     const isFinished = task.isDone || [...marks.values()].includes('closed')
     if (isFinished) return main === 'deleted' ? undefined : 'review'
-    return main === 'open' && this.#canBegin(task, now) ? 'ready' : undefined
+    return main === 'open' && this.#canBegin(task, parts, now) ? 'ready' : undefined
   }
 
-  #canBegin(task: ModelTask, now: number): boolean {
+  #canBegin(task: ModelTask, parts: readonly ModelTask[], now: number): boolean {
     // Who gave up left what is begun: a row does not say that anybody may go on.
     const isBegun = !task.isToDo || task.inFile || [...task.marks.values()].includes('begun')
     if (!task.isReady || isBegun) return false
-    const parts = [...this.tasks.values()].filter((it) => this.#wholesOf(it).includes(task))
     if (this.#closesWithParts && parts.length > 0) return false
     const isHeld = (it: ModelTask) => it.claim !== undefined && it.claim.expiresAt > now
     if (parts.some((it) => isHeld(it) || this.#isOpenPart(it, task))) return false
