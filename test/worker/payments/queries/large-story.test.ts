@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../../../../worker/payments/domain/types.ts'
+import { atATime } from '../../../support/at-a-time.ts'
 import { MINUTE } from '../../../support/ledger-setup.ts'
 import { setupOver } from '../ledger/writer-setup.ts'
 import { emptyDatabases } from './engines.ts'
@@ -15,6 +16,10 @@ const FITS = Math.floor((4 << 20) / RAW_BYTES)
 const isWhole = ({ raw, rawBytes }: EventRecord) => raw !== undefined && rawBytes === undefined
 const isBare = ({ raw, rawBytes }: EventRecord) => raw === undefined && rawBytes === RAW_BYTES
 
+/** The ledger saves them together: alone, each would send its long rows alone. */
+const AT_ONCE = 20
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
+
 describe.each(emptyDatabases())('a large story %s', (_, make) => {
   it(
     'has every event, in order, and what the gateway sent up to 4 MiB',
@@ -23,13 +28,13 @@ describe.each(emptyDatabases())('a large story %s', (_, make) => {
       // Long metadata is in every stored event of the payment, too.
       const metadata = { note: 'x'.repeat(20_000) }
       const payment = await w.charged({ request: { metadata } })
-      for (let n = 0; n < EVENTS; n++) {
+      await atATime(AT_ONCE, upTo(EVENTS), (n) => {
         const refunded = { status: 'PartiallyRefunded', amount: n } as const
-        await w.webhook(payment, { eventId: `event-${n}`, raw: RAW, ...(n > 0 && refunded) })
-      }
+        return w.webhook(payment, { eventId: `event-${n}`, raw: RAW, ...(n > 0 && refunded) })
+      })
       const { webhookEvents, events } = await w.story(payment)
       expect(webhookEvents.map(({ eventId }) => eventId)).toEqual(
-        Array.from({ length: EVENTS }, (_, n) => `event-${n}`),
+        upTo(EVENTS).map((n) => `event-${n}`),
       )
       expect(webhookEvents.slice(0, FITS).every(isWhole)).toBe(true)
       expect(webhookEvents.slice(FITS).every(isBare)).toBe(true)
@@ -53,10 +58,10 @@ describe.each(emptyDatabases())('a large story %s', (_, make) => {
   it('is a page of payments with much metadata, too', async () => {
     const w = setupOver(await make())
     const metadata = { note: 'x'.repeat(60_000) }
-    const all = []
-    for (let n = 0; n < 200; n++) {
-      all.unshift((await w.pending({ request: { reference: `order-${n}`, metadata } })).id)
-    }
+    const made = await atATime(AT_ONCE, upTo(200), (n) =>
+      w.pending({ request: { reference: `order-${n}`, metadata } }),
+    )
+    const all = made.map(({ id }) => id).reverse()
     for (const filter of [{}, { q: 'order' }]) {
       const page = await w.queries.transactions(filter, { limit: 200 })
       expect(page.map(({ id }) => id)).toEqual(all)
