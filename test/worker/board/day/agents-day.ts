@@ -16,6 +16,8 @@ const STEP_MS = 300_000
 export const STEPS = 286
 const TTL_MS = 600_000
 const SILENT_AFTER_MS = 20 * 60_000
+/** Steps after which an agent asks again that got no task: most of them would find the same. */
+const ASKS_AGAIN_AFTER = 4
 const ROOM = { all: 9, each: 9 }
 
 interface Agent {
@@ -150,7 +152,10 @@ export class AgentsDay {
     const { tree } = agent
     const asked = { hash, actor: tree, tree, ttlMs: TTL_MS, max: 1, force: false }
     const given = await this.repository.claim(asked)
-    if (!given.ok) return
+    if (!given.ok) {
+      agent.gone = ASKS_AGAIN_AFTER
+      return
+    }
     const now = this.clock.now()
     const task = this.#of(given.answer.task)
     task.claim = { tree, sign: now, expiresAt: now + TTL_MS }
