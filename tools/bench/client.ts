@@ -2,8 +2,7 @@
 // would add to the measured time.
 
 import * as http from 'node:http'
-import { buffer } from 'node:stream/consumers'
-import { gunzipSync } from 'node:zlib'
+import { text } from 'node:stream/consumers'
 import type { Target } from './target.ts'
 
 export interface Message {
@@ -28,9 +27,9 @@ export class Messages {
       if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
       let rest = ''
       response.setEncoding('utf8')
-      response.on('data', (text: string) => {
+      response.on('data', (part: string) => {
         const at = performance.now()
-        const blocks = (rest + text).split('\n\n')
+        const blocks = (rest + part).split('\n\n')
         rest = blocks.pop() ?? ''
         for (const block of blocks) {
           const message = dataOf(block)
@@ -84,13 +83,11 @@ export interface Answer {
   status: number
   etag: string | undefined
   text: string
-  /** On the wire, without the head. */
-  bytes: number
 }
 
 const agent = new http.Agent({ keepAlive: true })
 
-/** `more`: headers, such as those for a compressed answer, which is unpacked. */
+/** `more`: headers. */
 export async function read(
   target: Target,
   path: string,
@@ -100,12 +97,6 @@ export async function read(
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     http.get(target.url(path), { headers, agent }, resolve).on('error', reject)
   })
-  const body = await buffer(response)
-  const isPacked = response.headers['content-encoding'] === 'gzip'
-  return {
-    status: response.statusCode ?? 0,
-    etag: response.headers.etag,
-    text: (isPacked ? gunzipSync(body) : body).toString('utf8'),
-    bytes: body.length,
-  }
+  const { statusCode: status = 0, headers: sent } = response
+  return { status, etag: sent.etag, text: await text(response) }
 }

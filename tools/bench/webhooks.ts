@@ -90,8 +90,8 @@ const SEED = 20_260_201
 
 /** Each callback once. */
 async function supplyOf({ database }: Handler, count: number): Promise<Supply> {
-  const requests = await signCallbacks(0, count)
-  await seed(database, 0, count)
+  const requests = await signCallbacks(count)
+  await seed(database, count)
   // Payers do not come in the order of their transactions, and the next row in a page is cheap.
   const random = new Seeded(SEED)
   for (let last = requests.length - 1; last > 0; last--) {

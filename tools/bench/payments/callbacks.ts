@@ -24,16 +24,17 @@ const orderOf = (n: number) => ({
   expiresInMs: 0,
 })
 
-/** The callbacks of the transactions `from` to `from + count - 1`, in this order. */
-export async function signCallbacks(from: number, count: number): Promise<Buffer[]> {
+/** One for each of so many transactions, in their order. */
+export async function signCallbacks(count: number): Promise<Buffer[]> {
   const now = Date.now()
   const sign = async (n: number) => {
     const terms = { id: `gt-${n}`, eventId: `ev-${n}`, secret: API_KEY, now }
     return requestOf((await webhookOf(orderOf(n), ['pay'], terms)).body)
   }
   const requests: Buffer[] = []
-  for (let first = from; first < from + count; first += SIGNED_AT_ONCE) {
-    const length = Math.min(SIGNED_AT_ONCE, from + count - first)
+  while (requests.length < count) {
+    const first = requests.length
+    const length = Math.min(SIGNED_AT_ONCE, count - first)
     requests.push(...(await Promise.all(Array.from({ length }, (_, n) => sign(first + n)))))
   }
   return requests
@@ -60,11 +61,11 @@ const SEED = `WITH RECURSIVE numbers (n) AS (
 
 const SEEDED_AT_ONCE = 10_000
 
-/** Pending transactions `from` to `from + count - 1`. */
-export async function seed(database: BenchStore, from: number, count: number): Promise<void> {
+/** So many pending transactions. */
+export async function seed(database: BenchStore, count: number): Promise<void> {
   const now = Date.now()
-  for (let first = from; first < from + count; first += SEEDED_AT_ONCE) {
-    const until = Math.min(first + SEEDED_AT_ONCE, from + count)
-    await database.write(SEED, { from: first, until, now, amount: AMOUNT })
+  for (let from = 0; from < count; from += SEEDED_AT_ONCE) {
+    const until = Math.min(from + SEEDED_AT_ONCE, count)
+    await database.write(SEED, { from, until, now, amount: AMOUNT })
   }
 }
