@@ -53,25 +53,38 @@ export class Claimer {
 
   /** Undefined: it was refused. */
   async claim(asked: Asked): Promise<Held | undefined> {
-    const known = this.#known
+    const given = this.asks(asked.actor, asked.ttlMs)
     const claim = randomBytes(16).toString('base64url')
     const { status, body } = await this.#ask('', { claim, ...asked })
-    const { task, generation, expiresAt = '' } = body
+    const { task, generation, expiresAt } = body
     if (status > 201 || generation === undefined) return undefined
-    this.#known = Math.max(this.#known, generation)
-    const until = Date.parse(expiresAt)
-    const given = { claimer: asked.actor, task: task?.id, generation, known, expiresAt: until }
-    this.#recorder.write({ kind: 'claim', ...given, beganAt: until - asked.ttlMs })
+    given(generation, task?.id, expiresAt)
     return { claim, generation }
+  }
+
+  /** Before a claim is asked for. What it returns records the one that is given. */
+  asks(claimer: string, ttlMs: number) {
+    const known = this.#known
+    return (generation: number, task?: string, end = ''): void => {
+      this.#known = Math.max(this.#known, generation)
+      const expiresAt = Date.parse(end)
+      const times = { beganAt: expiresAt - ttlMs, expiresAt }
+      this.#recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
+    }
+  }
+
+  /** `end`: of the lease. Absent: nothing is held any more. */
+  renewed(generation: number, status: number, end?: string): void {
+    const lease = end === undefined ? {} : { expiresAt: Date.parse(end) }
+    this.#recorder.write({ kind: 'renewal', generation, status, ...lease })
   }
 
   /** True: it is held. */
   async renew({ claim, generation }: Held): Promise<true | undefined> {
     const { status, body } = await this.#ask('/renew', { claim })
-    const isHeld = status === 200 && body.end === undefined && body.expiresAt !== undefined
-    const until = isHeld ? { expiresAt: Date.parse(body.expiresAt ?? '') } : {}
-    this.#recorder.write({ kind: 'renewal', generation, status, ...until })
-    return isHeld || undefined
+    const end = status === 200 && body.end === undefined ? body.expiresAt : undefined
+    this.renewed(generation, status, end)
+    return end === undefined ? undefined : true
   }
 
   async release({ claim, generation }: Held, outcome: 'done' | 'abandoned'): Promise<void> {

@@ -40,7 +40,6 @@ export class ProcessesLoad {
   readonly #killed: number[] = []
   #homes: Home[] = []
   #dir = ''
-  #known = 0
 
   constructor(plan: AgentsPlan) {
     this.#plan = plan
@@ -123,16 +122,13 @@ export class ProcessesLoad {
   }
 
   async #hold(home: Home, claimer: string, child: ChildProcess): Promise<void> {
-    const { recorder, random, ending } = this.#plan
+    const { claimer: claims, recorder, random, ending } = this.#plan
     const who = ['--pid', String(child.pid)]
-    const known = this.#known
+    const given = claims.asks(claimer, TTL_MS)
     const claimed = await this.#ask(home, 'claim', ...who, '--ttl', `${TTL_MS / 1_000}s`)
-    const { task, generation, expiresAt = '' } = claimed.line
+    const { task, generation, expiresAt } = claimed.line
     if (claimed.code !== 0 || generation === undefined) return
-    this.#known = Math.max(this.#known, generation)
-    const until = Date.parse(expiresAt)
-    const times = { beganAt: until - TTL_MS, expiresAt: until }
-    recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
+    given(generation, task, expiresAt)
     await ending.pause(random.below(HOLDS_MS))
     const how = random.weighted([
       [3, 'killed'],
@@ -154,14 +150,11 @@ export class ProcessesLoad {
 
   async #check(home: Home, generation: number, who: readonly string[]): Promise<void> {
     const { code, line, stderr } = await this.#ask(home, 'check', ...who)
-    const isHeld = code === 0 && line.end === undefined
-    const until = isHeld ? { expiresAt: Date.parse(line.expiresAt ?? '') } : {}
+    const end = code === 0 && line.end === undefined ? line.expiresAt : undefined
     const statuses: Record<number, number | undefined> = { 0: 200, 4: 410 }
     const status = stderr.includes('holds no claim') ? 404 : statuses[code]
     // Without one the edge was away for too long.
-    if (status !== undefined) {
-      this.#plan.recorder.write({ kind: 'renewal', generation, status, ...until })
-    }
+    if (status !== undefined) this.#plan.claimer.renewed(generation, status, end)
   }
 
   /** Until the edge has answered: one whose answer was lost is asked again, by the same claim. */
