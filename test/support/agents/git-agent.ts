@@ -1,18 +1,14 @@
 // Works with git, beside the others: commits what is there, goes to the other branch, and throws away
 // what stands in the way.
 
-import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { git as gitWith } from '../../../tools/harness/git.ts'
 import type { Seeded } from '../../../tools/harness/seeded.ts'
 import { Agent } from './agent.ts'
 
-const run = promisify(execFile)
+const ENV = process.env as Record<string, string>
 
-export async function git(dir: string, ...args: string[]): Promise<string> {
-  const who = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
-  return (await run('git', [...who, ...args], { cwd: dir })).stdout.trim()
-}
+export const git = (dir: string, ...args: string[]): Promise<string> => gitWith(dir, ENV, ...args)
 
 /** It has no boards. */
 export const EMPTY_BRANCH = 'empty'
