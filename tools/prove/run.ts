@@ -6,19 +6,19 @@ import { dirname } from 'node:path'
 import { checkHistory, textOf } from './checker/check.ts'
 import { readPlan, USAGE, UsageError } from './plan.ts'
 import { prove } from './recorder/prove.ts'
-import { summaryOf } from './recorder/summary.ts'
 
 /** The exit code. */
 async function main(args: string[]): Promise<number> {
   const plan = readPlan(args)
   mkdirSync(dirname(plan.file), { recursive: true })
   console.log(`seed ${plan.seed} on ${plan.host}; the history: ${plan.file}`)
-  const { lines } = await prove({ ...plan, log: (sentence) => console.log(sentence) })
-  console.log(summaryOf(lines))
-  const findings = checkHistory(readFileSync(plan.file, 'utf8'))
+  await prove({ ...plan, log: (sentence) => console.log(sentence) })
+  const history = readFileSync(plan.file, 'utf8')
+  const findings = checkHistory(history)
   for (const finding of findings) console.log(textOf(finding))
   console.log(`the history: ${plan.file}`)
-  console.log(`${lines.length} lines, ${findings.length} findings, seed ${plan.seed}`)
+  const lines = history.split('\n').length - 1
+  console.log(`${lines} lines, ${findings.length} findings, seed ${plan.seed}`)
   return findings.length === 0 ? 0 : 1
 }
 

@@ -49,7 +49,7 @@ const HEALS_MS = 45_000
 const CALM_MS = { brief: 300, full: 3_000 }
 
 /** Resolves when the history is written. */
-export async function prove(plan: Plan): Promise<Recorder> {
+export async function prove(plan: Plan): Promise<void> {
   const { host, seed, forMs, log } = plan
   const recorder = new Recorder(plan.file)
   const faults = faultsIn(plan)
@@ -112,7 +112,6 @@ export async function prove(plan: Plan): Promise<Recorder> {
     await processes.close()
     await system.close()
   }
-  return recorder
 }
 
 /** The faults of a run, and how long each lasts: briefly where all of them have little time. */

@@ -2,12 +2,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-export interface Recorded extends Record<string, unknown> {
-  kind: string
-}
-
 export class Recorder {
-  readonly lines: (Recorded & { t: number })[] = []
   #file: number | undefined
   readonly #startedAt = performance.now()
 
@@ -16,10 +11,9 @@ export class Recorder {
   }
 
   /** What is seen after the end is no part of the run. */
-  write(line: Recorded): void {
+  write(line: { kind: string; [name: string]: unknown }): void {
     if (this.#file === undefined) return
     const seen = { t: Math.round(performance.now() - this.#startedAt), ...line }
-    this.lines.push(seen)
     // At once: a run that is ended in the middle leaves what it saw.
     writeSync(this.#file, `${JSON.stringify(seen)}\n`)
   }
