@@ -20,6 +20,12 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
+/** The next one through the proxy. */
+const answerOf = (by: FaultyProxy) =>
+  new Promise((resolve) => {
+    by.onAnswer = ({ status, answer }) => resolve({ status, answer })
+  })
+
 /** Asks through the proxy, and gives up once `isThere`. */
 async function giveUp(isThere: () => boolean): Promise<void> {
   const caller = new AbortController()
@@ -29,24 +35,31 @@ async function giveUp(isThere: () => boolean): Promise<void> {
   await expect(asking).rejects.toThrow('aborted')
 }
 
-it('a request ends with its caller, and is not in flight any more', async () => {
+it('a request ends some time after its caller has given up, and is not in flight any more', async () => {
   const answers: number[] = []
+  proxy.lateMs = 1
   proxy.onAnswer = ({ status }) => answers.push(status)
   await giveUp(() => asked.length === 1)
   await expect.poll(() => [proxy.inFlight, asked[0]?.request.destroyed]).toEqual([0, true])
   expect(answers).toEqual([0])
 })
 
+it('a server that was stopped reads it until then', async () => {
+  const answered = answerOf(proxy)
+  await giveUp(() => asked.length === 1)
+  asked[0]?.response.end('late')
+  expect(await answered).toEqual({ status: 200, answer: 'late' })
+})
+
 it('a request that is held arrives although its caller has given up', async () => {
   const held = Promise.withResolvers<string>()
   let isHeld = false
+  proxy.lateMs = 0
   proxy.hold = () => {
     isHeld = true
     return held.promise
   }
-  const answered = new Promise((resolve) => {
-    proxy.onAnswer = ({ status, answer }) => resolve({ status, answer })
-  })
+  const answered = answerOf(proxy)
   await giveUp(() => isHeld)
   held.resolve('late')
   await expect.poll(() => asked.length).toBe(1)

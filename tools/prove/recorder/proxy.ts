@@ -1,5 +1,5 @@
 // A proxy before an HTTP server. On request it cuts, delays or tears what passes, or holds a
-// request back until its caller has given up. Any other request ends with its caller.
+// request back until its caller has given up.
 
 import {
   Agent,
@@ -48,6 +48,11 @@ export class FaultyProxy {
   hold: (passed: Passed) => Promise<string> | undefined = () => undefined
   /** Called for each request, when it was answered or failed. */
   onAnswer: (answered: Answered) => void = () => undefined
+  /**
+   * So long a request goes on when its caller has given up: a server that was stopped reads it once
+   * it is there again. Longer than any fault lasts, and than an answer takes after it.
+   */
+  lateMs = 60_000
   /** URLs of servers; the requests go to them in turn. */
   targets: readonly string[]
   readonly #agent = new Agent({ keepAlive: true })
@@ -95,6 +100,7 @@ export class FaultyProxy {
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     this.#inFlight++
     const startedAt = performance.now()
+    const end = this.#endOf(outgoing)
     try {
       const bytes = await buffer(incoming)
       if (this.conditions.isCut) throw new Error('cut')
@@ -104,13 +110,15 @@ export class FaultyProxy {
         send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
       }
       const held = await this.hold(passed)
-      // What was held lands for nobody. Else its socket ends with that of its caller.
-      const end = held === undefined ? endOf(outgoing) : undefined
       if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
       const answered = (status: number, answer: string) =>
         this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
-      const sent = held === undefined ? bytes : Buffer.from(held)
-      const answer = await this.#ask(incoming, sent, end).catch((error: unknown) => {
+      // What was held lands for nobody, however late.
+      const asked =
+        held === undefined
+          ? this.#ask(incoming, bytes, end)
+          : this.#ask(incoming, Buffer.from(held))
+      const answer = await asked.catch((error: unknown) => {
         answered(0, String(error))
         throw error
       })
@@ -153,14 +161,13 @@ export class FaultyProxy {
       asked.end(body)
     })
   }
-}
 
-/** Aborted when the caller closes its connection before it has the answer. */
-function endOf(outgoing: ServerResponse): AbortSignal {
-  const over = new AbortController()
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) over.abort(new Error('its caller has given up'))
-  })
-  if (outgoing.destroyed) over.abort()
-  return over.signal
+  /** Aborted some time after the caller has closed its connection before it had the answer. */
+  #endOf(outgoing: ServerResponse): AbortSignal {
+    const over = new AbortController()
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) setTimeout(() => over.abort(), this.lateMs).unref()
+    })
+    return over.signal
+  }
 }
