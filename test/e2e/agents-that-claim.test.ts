@@ -7,9 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { Seeded } from '../../tools/harness/seeded.ts'
 import { workOff } from '../../tools/prove/agents/agents.ts'
+import { BOARDS, closedIn, toolsWith } from '../../tools/prove/agents/boards.ts'
 import { workDay } from '../../tools/prove/agents/day.ts'
-import { DAY_BOARDS } from '../../tools/prove/agents/day-boards.ts'
-import { toolsWith } from '../../tools/prove/agents/tools.ts'
 import { inTools, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 import { programEnv } from '../support/run-home.ts'
@@ -18,13 +17,31 @@ import { tempFolder, writeFiles } from '../support/temp-folder.ts'
 const starts = new Starts()
 afterAll(() => starts.clear())
 
+/** Longer than the suite has time for: docs/reliability.md. */
+const { AGENTS_MINUTES, DAY_HOURS, AGENTS_SEED } = process.env
+const MINUTE_MS = 60_000
 /** Each command is a process, of which a busy machine starts one in some seconds. */
-const WITHIN_MS = 300_000
+const WITHIN_MS = (5 + 3 * Number(AGENTS_MINUTES ?? 0) + 10 * Number(DAY_HOURS ?? 0)) * MINUTE_MS
 const SLOW = { timeout: WITHIN_MS / 3 }
+const plan = () => ({
+  random: new Seeded(Number(AGENTS_SEED ?? 4)),
+  env: programEnv(process.env.HOME ?? ''),
+  log: (sentence: string) => void (AGENTS_SEED && console.log(sentence)),
+})
 /** Those of the command line, seven at once. */
 const AGENTS = 7
 const TASKS = 10
 const OVER_MCP = 14
+/** Longer than a lease, which is 10 minutes. */
+const STOPPED_MS = 700_000
+/** Some stop, and a task that one left is begun anew when its lease is over. */
+const LONG = {
+  tasks: 12 * Number(AGENTS_MINUTES),
+  workMs: 25_000,
+  faultEvery: 8,
+  ...(Number(AGENTS_MINUTES) > 35 && { stopMs: STOPPED_MS }),
+  patienceMs: 2 * STOPPED_MS,
+}
 /** Without it the files of Backlog.md are edited as an agent does. */
 const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
 
@@ -34,21 +51,19 @@ describe.each([
   ['openspec', undefined],
 ] as const)('agents on a board of %s', (name, overMcp) => {
   const beside = overMcp ? ', seven by commands and one over MCP' : ''
-  const tasks = TASKS + (overMcp?.tasks ?? 0)
+  const short = { tasks: TASKS, workMs: 200, faultEvery: 4, patienceMs: 2 * MINUTE_MS }
+  const own = AGENTS_MINUTES ? LONG : short
+  const tasks = own.tasks + (overMcp?.tasks ?? 0)
   it(
     `do each task once and leave none${beside}, though some are killed at work`,
     async () => {
       const { findings, ...counts } = await workOff({
+        ...plan(),
+        ...own,
         tool: toolsWith(program)[name],
         tasks,
         agents: AGENTS,
         ...(overMcp && { overMcp }),
-        workMs: 200,
-        faultEvery: 4,
-        patienceMs: 60_000,
-        random: new Seeded(4),
-        env: programEnv(process.env.HOME ?? ''),
-        log: () => undefined,
       })
       expect(findings).toEqual([])
       expect(counts).toMatchObject({ done: tasks, closed: tasks })
@@ -67,7 +82,7 @@ describe('commands that are run by the first line', () => {
     'do each task once, four at the same time, and their claims are finished',
     async () => {
       const [dir, count] = [tempFolder(), 8]
-      const { files, shell, closed } = toolsWith(undefined)['backlog-md']
+      const { files, shell } = toolsWith(undefined)['backlog-md']
       writeFiles(dir, files(count))
       const system = await starts.start({ launch: oneProcess, storeDir: dir })
       const { dataDir } = await system.ready()
@@ -88,7 +103,7 @@ describe('commands that are run by the first line', () => {
       const ids = readFileSync(taken, 'utf8').trim().split('\n')
       expect([ids.length, new Set(ids).size]).toEqual([count, count])
       const texts = Object.keys(files(count)).map((name) => readFileSync(join(dir, name), 'utf8'))
-      expect(closed(texts)).toBe(count)
+      expect(closedIn(BOARDS['backlog-md'], texts)).toBe(count)
       const { url, path, tokens } = await system.local()
       const query = `path=${encodeURIComponent(path)}`
       const headers = { authorization: `Bearer ${tokens.board}` }
@@ -100,24 +115,18 @@ describe('commands that are run by the first line', () => {
   )
 })
 
-const { 'backlog-md': backlog, openspec } = DAY_BOARDS
-describe.each(Object.entries({ 'backlog-md': backlog, openspec }))(
-  'two hours of eight agents in worktrees on %s',
+const hours = Number(DAY_HOURS ?? 2)
+const { kiro, ...ofSuite } = BOARDS
+describe.each(Object.entries(DAY_HOURS ? { ...ofSuite, kiro } : ofSuite))(
+  'eight agents in worktrees on %s',
   (_, board) => {
     it(
-      'give each task once, while people merge hours later, stash, switch and restart',
+      `are given each task once in ${hours} hours, while people merge, stash, switch and restart`,
       async () => {
-        const { findings, ...counts } = await workDay({
-          board,
-          tasks: 14,
-          agents: 8,
-          hours: 2,
-          random: new Seeded(7),
-          env: programEnv(process.env.HOME ?? ''),
-          log: () => undefined,
-        })
+        const tasks = 7 * hours
+        const { findings, ...counts } = await workDay({ ...plan(), board, tasks, agents: 8, hours })
         expect(findings).toEqual([])
-        expect(counts).toMatchObject({ given: 14, claims: 14, closed: 14 })
+        expect(counts).toMatchObject({ given: tasks, claims: tasks, closed: tasks })
       },
       WITHIN_MS,
     )
@@ -177,7 +186,7 @@ describe('four agents whose instructions are the ten lines', () => {
         const texts = Object.keys(files(4 * ROUNDS)).map((name) =>
           readFileSync(join(dir, name), 'utf8'),
         )
-        expect(toolsWith(undefined)['backlog-md'].closed(texts)).toBe(4 * ROUNDS)
+        expect(closedIn(BOARDS['backlog-md'], texts)).toBe(4 * ROUNDS)
       } finally {
         for (const { pid = 0, exitCode } of agents)
           if (exitCode === null) process.kill(-pid, 'SIGKILL')

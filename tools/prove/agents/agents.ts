@@ -8,14 +8,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { loopbackUrl } from '../../../system/ports.ts'
 import { SIGNALBOX } from '../../harness/config.ts'
-import { freePort } from '../../harness/free-port.ts'
-import { Process } from '../../harness/process.ts'
+import type { Process } from '../../harness/process.ts'
 import type { Seeded } from '../../harness/seeded.ts'
 import { readWork, type Work } from './agents-log.ts'
+import { closedIn, type Tool } from './boards.ts'
 import { workOverMcp } from './mcp-agent.ts'
-import type { Tool } from './tools.ts'
+import { dataIn, projectIn, signalboxIn } from './signalbox.ts'
 
 export interface Plan {
   tool: Tool
@@ -71,18 +70,10 @@ export async function workOff(plan: Plan): Promise<Outcome> {
   }
 }
 
-interface TeamPlace {
-  board: string
-  dir: string
-  data: string
-  script: string
-  signalbox: Process
-}
-
 class Team {
   readonly #plan: Plan
+  readonly #dir: string
   readonly #board: string
-  readonly #data: string
   readonly #end = new AbortController()
   readonly #log: string
   readonly #script: string
@@ -94,37 +85,24 @@ class Team {
 
   static async of(plan: Plan, dir: string): Promise<Team> {
     const { tool, tasks, random, workMs, env } = plan
-    const board = join(dir, 'project')
     for (const [name, text] of Object.entries(tool.files(tasks))) {
-      await mkdir(dirname(join(board, name)), { recursive: true })
-      await writeFile(join(board, name), text)
+      const path = join(projectIn(dir), name)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, text)
     }
     const seconds = () => ((workMs * (0.5 + random.next())) / 1_000).toFixed(2)
     await writeFile(join(dir, 'seconds'), Array.from({ length: tasks }, seconds).join('\n'))
     const [, loop = ''] = /```sh\n(while.*?)```/s.exec(await readFile(DOCS, 'utf8')) ?? []
-    const port = await freePort()
-    const data = join(dir, 'data')
-    const signalbox = new Process(
-      {
-        name: 'signalbox',
-        command: process.execPath,
-        args: [SIGNALBOX, 'dev', board, `--port=${port}`, `--data=${data}`],
-        env,
-        logFile: join(dir, 'signalbox.log'),
-        graceMs: 10_000,
-      },
-      loopbackUrl(port),
-    )
-    return new Team(plan, { board, dir, data, script: scriptOf(tool, dir, loop), signalbox })
+    return new Team(plan, dir, scriptOf(tool, dir, loop), await signalboxIn(dir, env))
   }
 
-  constructor(plan: Plan, of: TeamPlace) {
+  constructor(plan: Plan, dir: string, script: string, signalbox: Process) {
     this.#plan = plan
-    this.#board = of.board
-    this.#data = of.data
-    this.#log = join(of.dir, 'log')
-    this.#script = of.script
-    this.#signalbox = of.signalbox
+    this.#dir = dir
+    this.#board = projectIn(dir)
+    this.#log = join(dir, 'log')
+    this.#script = script
+    this.#signalbox = signalbox
   }
 
   async work(): Promise<Outcome> {
@@ -147,7 +125,7 @@ class Team {
       next += faultEvery
       log(`${done} of ${tasks} done: ${await this.#fail()}`)
     }
-    const closed = this.#plan.tool.closed(await this.#texts())
+    const closed = closedIn(this.#plan.tool, await this.#texts())
     const work = { ...(await this.#work()), closed, faults: this.#faults, ended: this.#ended }
     this.#end.abort()
     return { ...work, overMcp: await overMcp }
@@ -166,7 +144,7 @@ class Team {
     const cwd = this.#board
     const run = (what: string) => (task: string) =>
       promisify(execFile)('/bin/sh', ['-c', `${shell}\n${what} "$1"`, 'mcp', task], { cwd, env })
-    const args = [SIGNALBOX, 'mcp', '--data', this.#data]
+    const args = [SIGNALBOX, 'mcp', '--data', dataIn(this.#dir)]
     return await workOverMcp({
       name: OVER_MCP,
       program: { command: process.execPath, args, cwd, env },
@@ -288,13 +266,13 @@ class Team {
 const yes = () => true
 const no = () => false
 
-const lockOf = ({ isOneFile }: Tool, agent: string) => (isOneFile ? '.edit' : `.edit-${agent}`)
+const lockOf = ({ isShared }: Tool, agent: string) => (isShared ? '.edit' : `.edit-${agent}`)
 
 /** `$0` is the name of the agent. */
 function scriptOf(tool: Tool, dir: string, loop: string): string {
   return `
     signalbox() { command=$1; shift
-      '${process.execPath}' '${SIGNALBOX}' "$command" --data '${dir}/data' "$@"; }
+      '${process.execPath}' '${SIGNALBOX}' "$command" --data '${dataIn(dir)}' "$@"; }
     note() { echo "$*" >> '${dir}/log'; }
     alone() { until mkdir ${lockOf(tool, '$0')} 2>/dev/null; do sleep 0.05; done
       "$@"; code=$?; rmdir ${lockOf(tool, '$0')}; return $code; }

@@ -5,11 +5,11 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Seeded } from '../../harness/seeded.ts'
-import type { DayBoard } from './day-boards.ts'
+import type { WorkBoard } from './boards.ts'
 import type { GitOfDay } from './day-git.ts'
 
 export interface DayPlan {
-  board: DayBoard
+  board: WorkBoard
   tasks: number
   agents: number
   hours: number

@@ -5,12 +5,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loopbackUrl } from '../../../system/ports.ts'
-import { SIGNALBOX } from '../../harness/config.ts'
-import { freePort } from '../../harness/free-port.ts'
-import { Process } from '../../harness/process.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Process } from '../../harness/process.ts'
+import { closedIn } from './boards.ts'
 import { AgentOfDay, type Day, type DayPlan } from './day-agent.ts'
 import { GitOfDay } from './day-git.ts'
+import { dataIn, projectIn, signalboxIn } from './signalbox.ts'
 
 export interface DayOutcome {
   /** Tasks that were given to an agent, and how often one was. */
@@ -46,27 +46,15 @@ interface Row {
 /** Leaves no process and no file. */
 export async function workDay(plan: DayPlan): Promise<DayOutcome> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-day-'))
-  const port = await freePort()
   const clock = join(dir, 'clock')
-  const data = join(dir, 'data')
-  const project = join(dir, 'project')
-  const git = new GitOfDay(project, plan.env, async () => {
+  const git = new GitOfDay(projectIn(dir), plan.env, async () => {
     const moved = Number(await readFile(clock, 'utf8'))
     return new Date(Date.now() + moved)
   })
   await writeFile(clock, '0')
-  const signalbox = new Process(
-    {
-      name: 'signalbox',
-      command: process.execPath,
-      args: [SIGNALBOX, 'dev', project, `--port=${port}`, `--data=${data}`],
-      env: { ...plan.env, NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clock },
-      logFile: join(dir, 'signalbox.log'),
-      graceMs: 10_000,
-    },
-    loopbackUrl(port),
-  )
-  const running = new RunningDay(plan, git, { signalbox, clock, data })
+  const moved = { NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clock }
+  const signalbox = await signalboxIn(dir, { ...plan.env, ...moved })
+  const running = new RunningDay(plan, git, { signalbox, clock, data: dataIn(dir) })
   try {
     return await running.run()
   } finally {
@@ -118,7 +106,8 @@ class RunningDay implements Day {
     for (const { branch } of this.waiting.splice(0)) await this.#merge(branch)
     await this.#published()
     await this.#nothingDeleted()
-    const closed = plan.board.closed(await git.texts(Object.keys(plan.board.files(plan.tasks))))
+    const names = Object.keys(plan.board.files(plan.tasks))
+    const closed = closedIn(plan.board, await git.texts(names))
     const lists = [...this.given.values()]
     const claims = lists.reduce((sum, list) => sum + list.length, 0)
     return { given: lists.length, claims, closed, did: this.#did, findings: this.#findings }
@@ -280,7 +269,7 @@ class RunningDay implements Day {
       const { body } = await this.ask<{ tasks?: Row[] }>('/tasks')
       const own = body.tasks?.filter(({ id, inMain }) => inMain !== false && board.isTask(id))
       const seen = Object.fromEntries(own?.map(({ id, status }) => [id, status]) ?? [])
-      if (isSame(seen, expected) && status.main?.head === head) return
+      if (isDeepStrictEqual(seen, expected) && status.main?.head === head) return
       if (performance.now() > until) {
         this.finding(`the list is ${JSON.stringify(seen)}, the files ${JSON.stringify(expected)}`)
         return
@@ -288,9 +277,4 @@ class RunningDay implements Day {
       await sleep(LOOKS_MS)
     }
   }
-}
-
-const isSame = (one: Record<string, string>, other: Record<string, string>): boolean => {
-  const names = Object.keys(other)
-  return Object.keys(one).length === names.length && names.every((it) => one[it] === other[it])
 }
