@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -56,7 +57,7 @@ describe.skipIf(noReadOnly !== '')(`docs/container.md${noReadOnly}`, () => {
     for (const name of [...VOLUMES, 'tmp', 'bin', 'clone']) {
       await mkdir(join(folder, name), { mode: 0o700 })
     }
-    const script = `#!/bin/sh\nexec '${process.execPath}' '${resolve('cli/bin.js')}' "$@"\n`
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${SIGNALBOX}' "$@"\n`
     await writeFile(join(folder, 'bin/signalbox'), script, { mode: 0o755 })
     const page = await readFile('docs/container.md', 'utf8')
     remaining = Array.from(page.matchAll(/^```sh\n(.*?)^```$/gms), ([, text = '']) => text).flatMap(

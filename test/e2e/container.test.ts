@@ -7,6 +7,7 @@ import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { SECRET } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -50,8 +51,8 @@ describe('the image', () => {
       (await startProgram(['/bin/sh', '-c', check], { cwd: '/', env }).ended).code
     expect(await health()).toBe(1)
     expect(words('ENTRYPOINT')).toEqual(['signalbox'])
-    const command = [process.execPath, 'cli/bin.js', ...words('CMD')]
-    const server = startProgram(command, { cwd: '.', env: { ...env, AUTH_SECRETS: SECRET } })
+    const command = [process.execPath, SIGNALBOX, ...words('CMD')]
+    const server = startProgram(command, { cwd: '/', env: { ...env, AUTH_SECRETS: SECRET } })
     await expect.poll(() => server.output, PATIENT).toContain('signalbox.ready')
     expect(await health()).toBe(0)
     expect(await server.stop(signal)).toEqual({ code: 0, signal: null })

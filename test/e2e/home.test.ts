@@ -5,6 +5,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { Starts, throughNpm } from '../support/local-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -49,7 +50,7 @@ describe.each([
     expect(await readdir(join(folder, 'tmp'))).toContainEqual(expect.stringMatching(/^signalbox-/))
     const kept = await readdir(start.dataDir, { recursive: true })
     expect(kept.filter((name) => /compiled|secret/.test(name))).toEqual([])
-    const argv = ['cli/signalbox.ts', 'sign-in', '--data', start.dataDir]
+    const argv = [SIGNALBOX, 'sign-in', '--data', start.dataDir]
     const { stdout } = await run(process.execPath, argv, { env })
     expect(stdout).toContain(`${(await start.local()).url}/#/sign-in/`)
     expect(await start.fetch('/tasks')).toMatchObject({ status: 200 })

@@ -3,9 +3,10 @@
 
 import { execFile } from 'node:child_process'
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
@@ -14,7 +15,6 @@ import { PATIENT } from '../support/patience.ts'
 import { programEnv } from '../support/run-home.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
-const PROGRAM = resolve('cli/bin.js')
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 /** A configuration that prints, as one of a user's own may. */
 const CONFIG = `console.log('%s runs', 'it')
@@ -35,7 +35,7 @@ const launch =
   (command: string): Launch =>
   (args) => {
     const argv = args.map((arg) => arg.replace(/^--store=/, ''))
-    const inFolder = ['-c', 'cd "$0" && exec "$@"', folder, process.execPath, PROGRAM]
+    const inFolder = ['-c', 'cd "$0" && exec "$@"', folder, process.execPath, SIGNALBOX]
     return { command: '/bin/sh', args: [...inFolder, command, ...argv, '--log', 'json'] }
   }
 
@@ -106,7 +106,7 @@ describe('all that is printed is JSON', () => {
     const watch: Launch = () => ({
       command: process.execPath,
       args: [
-        PROGRAM,
+        SIGNALBOX,
         'watch',
         join(folder, 'board'),
         `--edge=${edge.url}`,
@@ -129,9 +129,11 @@ describe('all that is printed is JSON', () => {
     { argv: ['dev', '/nowhere'], env: { SIGNALBOX_LOG: 'json' }, why: 'There is no folder' },
   ])('by a command that is refused: $argv', async ({ argv, env, why }) => {
     const options = { cwd: folder, env: { ...programEnv(folder), ...env } }
-    const refused = await promisify(execFile)(process.execPath, [PROGRAM, ...argv], options).catch(
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    )
+    const refused = await promisify(execFile)(
+      process.execPath,
+      [SIGNALBOX, ...argv],
+      options,
+    ).catch((error: { code: number; stdout: string; stderr: string }) => error)
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(events(refused.stderr)).toEqual([expect.stringContaining(`signalbox.notice: ${why}`)])
   })

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { publishedRepo, type Repo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { serve } from '../support/http.ts'
 import { processEdge } from '../support/in-process-edge.ts'
@@ -16,7 +17,6 @@ const INSPECTOR = inTools(
   'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 )
 const EXPECTED = join(import.meta.dirname, '../fixtures/mcp/expected-failures.yml')
-const PROGRAM = join(import.meta.dirname, '../../cli/bin.js')
 
 let repo: Repo
 let url: string
@@ -67,7 +67,7 @@ describe.skipIf(noTools !== '')(`the inspector of MCP${noTools}`, () => {
     [
       'standard input and output',
       () => ['-e', `SIGNALBOX_TOKEN=${bearer}`],
-      () => ['--', process.execPath, PROGRAM, 'mcp', '--url', url, '--board', repo.path],
+      () => ['--', process.execPath, SIGNALBOX, 'mcp', '--url', url, '--board', repo.path],
     ],
   ] as const)(
     'lists the tools, calls one and lists the tasks, over %s',

@@ -4,10 +4,11 @@
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const bin = join(folder, 'bin')
   for (const name of ['bin', 'etc', 'data', 'backups'])
     await mkdir(join(folder, name), { mode: 0o700 })
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('cli/bin.js')}' "$@"\n`
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${SIGNALBOX}' "$@"\n`
   await writeFile(join(bin, 'signalbox'), program)
   await chmod(join(bin, 'signalbox'), 0o755)
   env = programEnv(folder)

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { SECRET } from '../support/edge.ts'
 import { expectFired } from '../support/fired-alerts.ts'
@@ -39,8 +40,8 @@ describe.skipIf(!canLimit)(`a board without a watch${why}`, () => {
       DATA_DIR: join(data, 'data'),
       SIGNALBOX_LOG: 'json',
     }
-    const command = [process.execPath, 'cli/bin.js', 'serve', dir, '--repo', 'shop']
-    const server = startProgram(limited(watches, command), { cwd: '.', env })
+    const command = [process.execPath, SIGNALBOX, 'serve', dir, '--repo', 'shop']
+    const server = startProgram(limited(watches, command), { cwd: data, env })
     onTestFinished(async () => void (await server.stop('SIGTERM')))
     const read = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     let text = ''

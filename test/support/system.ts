@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
+import { SIGNALBOX } from '../../tools/harness/config.ts'
 import { type Child, type ChildSpec, spawnChild } from '../../tools/start/child.ts'
 import { sidecarProcess } from '../../tools/start/processes.ts'
 import type { Task } from '../../worker/board/wire.ts'
@@ -92,7 +93,7 @@ export class System {
       logFile: this.logFile,
     })
     const before = await this.#count('sidecar.ready')
-    this.#keep(spec)
+    this.#keep({ ...spec, args: [SIGNALBOX, ...spec.args.slice(1)] })
     await this.logged('sidecar.ready', before + 1)
   }
 
