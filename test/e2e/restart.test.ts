@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventReceiver } from '../../tools/harness/event-receiver.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
-import { oneProcess, type StartPlan, Starts } from '../support/local-system.ts'
+import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
 const SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
@@ -15,7 +15,13 @@ describe.each<[string, StartPlan]>([
 ])('a restart of %s', (_, how) => {
   const starts = new Starts()
   const receiver = new EventReceiver(SECRET)
-  beforeAll(() => receiver.listen())
+  let plan: StartPlan
+  let system: Start
+  beforeAll(async () => {
+    await receiver.listen()
+    plan = { ...how, env: { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: SECRET } }
+    system = await (await starts.start(plan)).ready()
+  })
   afterAll(async () => {
     await starts.clear()
     receiver.close()
@@ -24,19 +30,15 @@ describe.each<[string, StartPlan]>([
   it.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])(
     'after %s leaves a charge payable: its page opens, it is paid there, its event arrives',
     async (signal) => {
-      const env = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: SECRET }
-      const first = await (await starts.start({ ...how, env })).ready()
-      const orders = ['redirect', 'fib'].map((gateway) => ({ gateway, reference: gateway }))
       const charges = await Promise.all(
-        orders.map(({ reference, gateway }) => first.charge(reference, { gateway })),
+        ['redirect', 'fib'].map((gateway) => system.charge(`${gateway}-${signal}`, { gateway })),
       )
-      first.process.kill(signal)
-      await first.ended
-      const { storeDir, dataDir } = first
-      const again = await starts.start({ ...how, env, storeDir, dataDir, port: 'last' })
-      await again.ready()
+      system.process.kill(signal)
+      await system.ended
+      const { storeDir, dataDir } = system
+      system = await (await starts.start({ ...plan, storeDir, dataDir, port: 'last' })).ready()
       for (const { transactionId, gateway, reference } of charges) {
-        const repeated = await again.charge(reference, { gateway })
+        const repeated = await system.charge(reference, { gateway })
         // FIB has no page of its own; its app has one here.
         const url = repeated.redirectUrl ?? repeated.deepLink ?? ''
         const page = await fetch(url)
@@ -44,7 +46,7 @@ describe.each<[string, StartPlan]>([
         await fetch(url, { method: 'POST', body: 'action=pay', redirect: 'manual' })
         const paid = async () => receiver.typesOf(transactionId).at(-1)
         await expect.poll(paid, PATIENT).toBe('PaymentSucceeded')
-        const { status } = await again.payments<Transaction>(`/transactions/${transactionId}`)
+        const { status } = await system.payments<Transaction>(`/transactions/${transactionId}`)
         expect(status).toBe('Paid')
       }
     },
