@@ -1,6 +1,6 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { localSystemContract } from '../contract/local-system.ts'
 import { type Start, Starts, throughNpm } from '../support/local-system.ts'
 import { startProgram } from '../support/program.ts'
@@ -23,11 +23,6 @@ async function refusal(plan: Parameters<Starts['start']>[0]): Promise<string> {
 }
 
 describe('a start that cannot be', () => {
-  it('names what a folder lacks to be a board', async () => {
-    const storeDir = tempFolder()
-    expect(await refusal({ storeDir })).toContain(`There is no task board in ${storeDir}`)
-  })
-
   it('names a folder that is not there', async () => {
     const storeDir = join(tempFolder(), 'nowhere')
     expect(await refusal({ storeDir })).toContain(`There is no folder ${storeDir}`)
@@ -38,19 +33,6 @@ describe('a start that cannot be', () => {
     await writeFile(file, '')
     const sentence = await refusal({ dataDir: join(file, 'data') })
     expect(sentence).toContain(`The data folder ${file}/data cannot be written (ENOTDIR)`)
-  })
-
-  it('names a data folder that is open to others and holds their files', async () => {
-    const dataDir = join(tempFolder(), 'data')
-    await mkdir(dataDir)
-    await writeFile(join(dataDir, 'notes.txt'), '')
-    await chmod(dataDir, 0o755)
-    expect(await refusal({ dataDir })).toContain(`${dataDir} is open to others`)
-    expect(await readdir(dataDir)).toEqual(['notes.txt'])
-  })
-
-  it('names an option that there is not', async () => {
-    expect(await refusal({ args: ['--hots=deno'] })).toContain('--hots')
   })
 
   it('names what is wrong with the configuration', async () => {
@@ -70,12 +52,14 @@ describe('a start that cannot be', () => {
 describe('one Signalbox a board', () => {
   const sentence = (start: Start) =>
     `Signalbox already runs for the board ${start.storeDir} at ${localUrl}`
+  const running = new Starts()
   let localUrl: string
   let first: Start
-  beforeEach(async () => {
-    first = await (await starts.start()).ready()
+  beforeAll(async () => {
+    first = await (await running.start()).ready()
     localUrl = (await first.local()).url
   })
+  afterAll(() => running.clear())
 
   it('a start without a data folder of its choice ends with 1, and says where the board is', async () => {
     // It stays this start's while its sidecar is started again.

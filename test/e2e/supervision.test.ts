@@ -177,15 +177,7 @@ describe('the end of a system', () => {
   const starts = new Starts()
   afterEach(() => starts.clear())
 
-  it('comes by SIGINT with exit code 0, and a second SIGINT is harmless', async () => {
-    const start = await (await starts.start()).ready()
-    start.process.kill('SIGINT')
-    start.process.kill('SIGINT')
-    expect(await start.ended).toEqual({ code: 0, signal: null })
-    expect(await start.survivors()).toEqual([])
-  })
-
-  it('comes in the same way before the start is ready', async () => {
+  it('comes by SIGTERM with exit code 0 before the start is ready', async () => {
     const start = await starts.start()
     await expect.poll(async () => (await start.children()).length > 0, PATIENT).toBe(true)
     start.process.kill('SIGTERM')
@@ -194,7 +186,7 @@ describe('the end of a system', () => {
     expect(await start.survivors()).toEqual([])
   })
 
-  it('leaves no process behind when the parent is killed, and the next start takes over at the same addresses', async () => {
+  it('leaves no process behind when the parent is killed; the next start takes over at the same addresses, and ends by SIGINT with exit code 0, of which a second is harmless', async () => {
     const first = await (await starts.start()).ready()
     const { url, simulator, tokens } = await first.local()
     const code = linkOf(first).replace(/^.*\//, '')
@@ -212,9 +204,10 @@ describe('the end of a system', () => {
       fetch(`${url}/api/status`, { headers }).then((answer) => answer.status)
     expect(await status({ authorization: `Bearer ${tokens.board}` })).toBe(200)
     expect(await status({ cookie: (cookies[0] ?? '').replace(/;.*/, '') })).toBe(200)
-    second.process.kill('SIGTERM')
+    second.process.kill('SIGINT')
+    second.process.kill('SIGINT')
     expect(await second.ended).toEqual({ code: 0, signal: null })
-    await first.nothingLeft()
+    expect(await second.survivors()).toEqual([])
   })
 })
 
