@@ -62,7 +62,8 @@ export function packageFiles(installed: () => InstalledPackage): void {
     })
 
     it('have nothing that publint finds', async () => {
-      const { messages, pkg } = await publint({ pkgDir: installed().dir, strict: true })
+      const tarball = new Uint8Array(await readFile(installed().tarball)).buffer
+      const { messages, pkg } = await publint({ pack: { tarball }, strict: true })
       expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
     })
 
