@@ -154,12 +154,12 @@ describe('four agents whose instructions are the ten lines', () => {
         "${process.execPath}" "${SIGNALBOX}" "$command" --data "${dataDir}" "$@"; }
       ${shell}
       for round in $(seq ${ROUNDS}); do
-        until [ -e ${dataDir}/round-$round ]; do sleep 0.2; done
+        until [ -e ${dataDir}/round-$round ]; do sleep 0.05; done
         ${CLAIM} > ${dataDir}/$$
         task=$(sed 's/.*"task":"\\([^"]*\\)".*/\\1/' ${dataDir}/$$)
         mark "$task"
         echo "$round $task" >> ${dataDir}/taken
-        until [ "$(grep -c "^$round " ${dataDir}/taken)" = 4 ]; do sleep 0.2; done
+        until [ "$(grep -c "^$round " ${dataDir}/taken)" = 4 ]; do sleep 0.05; done
         ${CHECK} && close "$task"
         ${DONE}
       done`

@@ -274,7 +274,7 @@ function scriptOf(tool: Tool, dir: string, loop: string): string {
     signalbox() { command=$1; shift
       '${process.execPath}' '${SIGNALBOX}' "$command" --data '${dataIn(dir)}' "$@"; }
     note() { echo "$*" >> '${dir}/log'; }
-    alone() { until mkdir ${lockOf(tool, '$0')} 2>/dev/null; do sleep 0.2; done
+    alone() { until mkdir ${lockOf(tool, '$0')} 2>/dev/null; do sleep 0.05; done
       "$@"; code=$?; rmdir ${lockOf(tool, '$0')}; return $code; }
     ${tool.shell}
     begin() { is_closed "$1" && note twice "$1" $0; mark "$1"; note begun "$1" $0; }
