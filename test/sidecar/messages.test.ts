@@ -1,5 +1,5 @@
-// Which message comes of which files, with a real sidecar on a board of each layout. Each case is
-// tried live and resumed, and by a sidecar that finds it after it was away.
+// Which message comes of which files, with a real sidecar on a board of each layout: each case live
+// and resumed, and one of a layout by a sidecar that finds it after it was away.
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Message, Task } from '../../worker/board/wire.ts'
@@ -537,8 +537,9 @@ afterEach(async () => {
 describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad, bmadSpecs])(
   'a board of $name',
   (layout) => {
-    describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
-      test('is told so, live and resumed, and the list has all that follows', async () => {
+    test.each(layout.cases)(
+      'is told when $what, live and resumed, and the list has all that follows',
+      async ({ change, message, list = {} }) => {
         folder = await PublishedFolder.open(layout.files)
         const { place } = folder
         change(folder)
@@ -547,9 +548,13 @@ describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad, bmadSp
         const last = layout.last(folder)
         expect(await folder.received(2)).toEqual([message, last])
         expect(await folder.resumed(place, 2)).toEqual([message, last])
-      })
+      },
+    )
 
-      test('is told so by a sidecar that was away', async () => {
+    // What differs is found by sums, whatever the layout: random histories have the rest.
+    test.each(layout.cases.slice(0, 1))(
+      'is told by a sidecar that was away when $what',
+      async ({ change, message, list = {} }) => {
         folder = await PublishedFolder.open(layout.files)
         const { place } = folder
         await folder.stopSidecar()
@@ -558,8 +563,8 @@ describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad, bmadSp
         expect(await folder.received(1)).toEqual([message])
         expect(await folder.tasks()).toMatchObject(list)
         expect(await folder.resumed(place, 1)).toEqual([message])
-      })
-    })
+      },
+    )
 
     test('is not told of the same content that is written again', async () => {
       folder = await PublishedFolder.open(layout.files)
