@@ -1,4 +1,4 @@
-import { mkdir, rename, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
@@ -45,28 +45,4 @@ test('a file of all tasks that is renamed away is missing, and there again when 
   expect(await tasks()).toBe(1)
   await rename(`${file}.old`, file)
   await until(async () => expect(await store()).toBe('present'))
-})
-
-test('a folder of tasks that is gone is missing, though its board has tasks elsewhere', async () => {
-  const board = join(cli.home, 'tea/backlog')
-  const [open, done] = ['tasks/back-1 - Boil.md', 'completed/back-2 - Fill.md']
-  for (const folder of ['tasks', 'completed']) await mkdir(join(board, folder), { recursive: true })
-  await writeFile(join(board, 'config.yml'), 'project_name: Tea\n')
-  await writeFile(join(board, open), '---\nid: BACK-1\ntitle: Boil\nstatus: To Do\n---\n')
-  await writeFile(join(board, done), '---\nid: BACK-2\ntitle: Fill\nstatus: Done\n---\n')
-  const watch = cli.start(['watch', join(cli.home, 'tea')])
-  await until(() => expect(watch.logs()).toContain('sidecar.ready'))
-  expect(await tasks()).toBe(2)
-  await rename(join(board, 'tasks'), join(board, 'away'))
-  await until(async () => expect([await store(), await tasks()]).toEqual(['missing', 2]))
-  await until(() => expect(watch.logs()).toMatch(/"store\.missing".*backlog\/tasks is missing/))
-  await rename(join(board, 'away'), join(board, 'tasks'))
-  await until(async () => expect(await store()).toBe('present'))
-
-  // As git does it when the last task is completed: it keeps no empty folder.
-  await rename(join(board, open), join(board, 'completed/back-1 - Boil.md'))
-  await rmdir(join(board, 'tasks'))
-  const folderOf = async (id: string) => await field(`tasks/${id}`, 'folder')
-  await until(async () => expect(await folderOf('BACK-1')).toBe('completed'))
-  expect([await store(), await tasks()]).toEqual(['present', 2])
 })

@@ -14,7 +14,6 @@ import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import type { Files } from './published-folder.ts'
 
-const MINUTE = 60_000
 const BOARDS: Record<string, { files: Files; title: string; counts: object }> = {
   cairn: {
     files: {
@@ -63,12 +62,12 @@ const BOARDS: Record<string, { files: Files; title: string; counts: object }> = 
 }
 
 let home: string
-const opened: { kill(): void; end(): Promise<void> }[] = []
+const opened: (() => Promise<void>)[] = []
 beforeEach(() => {
   home = tempFolder()
 })
 afterEach(async () => {
-  for (const sidecar of opened.splice(0)) await sidecar.end()
+  for (const end of opened.splice(0)) await end()
 })
 
 async function write(files: Files): Promise<void> {
@@ -84,7 +83,6 @@ interface Listed {
   layout: string
   counts: object
   store: string
-  sidecar: { state: string; lastSeenAt: string; version: string }
   lastChangeAt?: string
 }
 
@@ -100,16 +98,13 @@ function openEdge() {
   const list = async () => (await get<{ boards: Listed[] }>('/api/boards')).boards
   const listed = (fields: object) =>
     vi.waitFor(async () => expect(await list()).toMatchObject([fields]), PATIENT)
-  const state = async () => (await get<{ sidecar: { state: string } }>('/api/status')).sidecar.state
-  return { clock, edge, get, list, listed, state }
+  return { edge, get, list, listed }
 }
 
-/** A sidecar that publishes the board of `home`. `kill`: the edge never hears of it again. */
-async function publish(edge: ReturnType<typeof processEdge>, version = '1.2.3') {
+/** A sidecar that publishes the board of `home`. */
+async function publish(edge: ReturnType<typeof processEdge>): Promise<void> {
   const bearer = await token({ repos: ['lamps'], exp: '1000d' })
-  let isAlive = true
   const transport = callTransport((request) => {
-    if (!isAlive) return Promise.reject(new Error('killed'))
     const { pathname, search } = new URL(request.url)
     return request.text().then((body) =>
       edge.fetch(`${pathname}${search}`, {
@@ -130,22 +125,15 @@ async function publish(edge: ReturnType<typeof processEdge>, version = '1.2.3') 
     cacheDir: undefined,
     runOutput: 'masked',
     log: () => undefined,
-    version,
+    version: '1.2.3',
   })
   const end = new AbortController()
   const { ended } = run(end.signal)
+  opened.push(async () => {
+    end.abort()
+    await ended
+  })
   await publisher.synced()
-  const sidecar = {
-    kill() {
-      isAlive = false
-    },
-    async end() {
-      end.abort()
-      await ended
-    },
-  }
-  opened.push(sidecar)
-  return sidecar
 }
 
 describe('a board of', () => {
@@ -189,64 +177,5 @@ describe('the last change', () => {
     await publish(edge)
     await listed({ counts: { tasks: 0, closed: 0, ready: 0 } })
     expect((await list())[0]).not.toHaveProperty('lastChangeAt')
-  })
-})
-
-describe('a sidecar', () => {
-  beforeEach(() => write(BOARDS.cairn?.files ?? {}))
-
-  test('is running, and has ended in order', async () => {
-    const { edge, clock, listed } = openEdge()
-    const sidecar = await publish(edge)
-    const lastSeenAt = new Date(clock.now()).toISOString()
-    await listed({ sidecar: { state: 'running', lastSeenAt, version: '1.2.3' } })
-    await sidecar.end()
-    await clock.advance(60 * MINUTE)
-    await listed({ sidecar: { state: 'ended', lastSeenAt } })
-  })
-
-  test('that was killed is offline for whoever reads its status, and so in the list; the next one is running', async () => {
-    const { edge, clock, list, listed, state } = openEdge()
-    const first = await publish(edge)
-    await listed({ sidecar: { state: 'running' } })
-    const [before] = await list()
-    first.kill()
-    await first.end()
-    await clock.advance(49_000)
-    expect(await state()).toBe('running')
-    await listed({ sidecar: { state: 'running' } })
-    await clock.advance(MINUTE)
-    await listed({ sidecar: { state: 'running' } })
-    expect(await state()).toBe('offline')
-    await listed({ sidecar: { state: 'offline', lastSeenAt: before?.sidecar.lastSeenAt } })
-    await publish(edge, '1.2.4')
-    await listed({ sidecar: { state: 'running', version: '1.2.4' } })
-  })
-
-  test('that was killed can be taken off the list a minute later, and not while it runs', async () => {
-    const { edge, clock, list } = openEdge()
-    const forget = async () => {
-      const Authorization = `Bearer ${await token({ repos: ['lamps'], exp: '1000d' })}`
-      const asked = { method: 'DELETE', headers: { Authorization } }
-      return (await edge.fetch('/api/boards?path=lamps', asked)).status
-    }
-    const sidecar = await publish(edge)
-    await vi.waitFor(async () => expect(await list()).toHaveLength(1), PATIENT)
-    expect(await forget()).toBe(409)
-    sidecar.kill()
-    await sidecar.end()
-    await clock.advance(MINUTE)
-    expect(await forget()).toBe(204)
-    expect(await list()).toEqual([])
-  })
-
-  test('that was superseded does not overwrite the row, nor end it', async () => {
-    const { edge, listed } = openEdge()
-    const first = await publish(edge, '1.0.0')
-    await listed({ sidecar: { state: 'running', version: '1.0.0' } })
-    await publish(edge, '2.0.0')
-    await listed({ sidecar: { state: 'running', version: '2.0.0' } })
-    await first.end()
-    await listed({ sidecar: { state: 'running', version: '2.0.0' } })
   })
 })
