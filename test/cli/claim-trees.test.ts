@@ -124,11 +124,13 @@ describe('claims in worktrees', () => {
     expect(given).toEqual(['A-1', 'A-2', 'A-3'])
     for (const [n, tree] of trees.entries()) {
       const again = await type(`claim --pid ${pid}`, tree)
-      expect([again.code, lineOf(again).task]).toEqual([0, given[n]])
+      // Whose board it is, a start says, and not each command.
+      expect([again.code, again.err, lineOf(again).task]).toEqual([0, '', given[n]])
       expect(lineOf(await type(`check --pid ${pid}`, tree))).toMatchObject({ task: given[n] })
     }
     const actors = (await sessions()).map(({ actor }) => actor.replace(/^.*:/, '')).sort()
     expect(actors).toEqual(['a', 'b', 'c'].map((name) => `${pid}/${name}`))
+    expect((await sessions()).map(({ tree }) => tree).sort()).toEqual(['a', 'b', 'c'])
     const elsewhere = await type(`check --pid ${pid}`, worktree('d'))
     expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringContaining('holds no claim')])
   })

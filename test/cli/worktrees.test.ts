@@ -1,20 +1,16 @@
 // The commands in a linked worktree: the board is that of the main tree.
 
-import { cp, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { cp, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { thisBoot } from '../../cli/claim/agent-process.ts'
 import { elsewhere } from '../../cli/running-system.ts'
 import { discoverBoards, keyOf } from '../../sidecar/boards/discover.ts'
 import { boardLocks } from '../../system/board-lock.ts'
-import { writeLocalJson } from '../../system/local-json.ts'
-import { takeLock } from '../../system/lock.ts'
-import type { Session, Task } from '../../worker/board/wire.ts'
+import type { Task } from '../../worker/board/wire.ts'
 import { git, initialize } from '../sidecar/git/git-folder.ts'
-import { SECRET, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { giveSecret } from '../support/run-home.ts'
-import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
+import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
 useBoardAndEdge()
@@ -72,36 +68,6 @@ test('a start says once whose board it is, which commands after it do not repeat
   const what = 'is in a linked worktree: its board is the one of'
   expect(await elsewhere(tree)).toBe(`${own} ${what} ${board}.`)
   expect(await elsewhere(cli.board)).toBeUndefined()
-})
-
-test('claim finds the Signalbox of the main tree, and the claim is of the tree', async () => {
-  const env = { ...cli.env(), PATH: process.env.PATH }
-  await run(['sync', cli.board], env)
-  const data = join(cli.board, '.signalbox')
-  await mkdir(data)
-  await giveSecret(data, SECRET)
-  const agent = await token({ scope: 'board:read board:work', repos: [REPO] })
-  const board = await token({ scope: 'board:read', repos: [REPO] })
-  await writeLocalJson(data, {
-    url: cli.server.url,
-    path: REPO,
-    database: 'd',
-    databaseToken: 'd',
-    simulator: 's',
-    gateways: {},
-    boards: [{ path: REPO, dir: await realpath(cli.board), layout: 'cairn' }],
-    tokens: { agent, board, payments: 'p' },
-  })
-  const lock = await takeLock(data)
-  expect(lock.ok).toBe(true)
-  const here = { cwd: tree }
-  const claimed = await run(['claim', '--actor', 'ada'], {}, here)
-  // That is said at a start, and not by each command.
-  expect(claimed.err).toBe('')
-  expect(JSON.parse(claimed.out)).toMatchObject({ task: 'T-1', board: REPO })
-  const { sessions } = await read<{ sessions: Session[] }>('sessions')
-  expect(sessions).toMatchObject([{ actor: 'ada', task: 'T-1', tree: 'feat' }])
-  if (lock.ok) await lock.release()
 })
 
 test('in a copy of a worktree a claim or a start says which board to use, and the doctor has a line', async () => {
