@@ -8,7 +8,6 @@ import {
   idEnd,
   nameOf,
   plainTitle,
-  statusName,
   titleParts,
   workState,
 } from '../../../console/board/cards.ts'
@@ -110,23 +109,14 @@ describe('the object of a card', () => {
     expect(after.get('LAMP-1')).toMatchObject({ state: 'work', since: Date.UTC(2026, 2, 3, 10) })
     expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))
   })
-
-  it('is a new one when a task that blocked it is closed', () => {
-    const closed = task('LAMP-2', { status: 'done' })
-    const after = cardsOf(boardOf([one, closed], beat('2026-03-03T09:25:00Z')), before)
-    expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))
-    expect(after.get('LAMP-1')?.waitsFor).toEqual([])
-  })
 })
 
 describe('who works on a card', () => {
   it.each<[Partial<Session>, string]>([
-    [{}, 'agent:otto'],
     [{ actor: 'root@vm:27080' }, 'root@vm'],
     [{ actor: 'root@vm:27080/dim', tree: 'dim', branch: 'agent/dim' }, 'dim (agent/dim) · root@vm'],
     [{ actor: 'root@vm:27080/dim', tree: 'dim', branch: 'dim' }, 'dim · root@vm'],
     [{ actor: 'root@vm:lamp', branch: 'main' }, 'main · root@vm:lamp'],
-    [{ actor: 'agent:7' }, 'agent:7'],
     [{ live: { heartbeatAt: '', worktree: '/home/otto/lamp' } }, 'lamp · agent:otto'],
   ])('%j reads as %s', (fields, text) => {
     const board = boardOf([task('LAMP-1', { sessionId: 'ses_1' })], [session('ses_1', fields)])
@@ -227,17 +217,6 @@ describe('the announcement of changes', () => {
   })
 })
 
-describe('the name of a status', () => {
-  it.each([
-    ['in_progress', 'In progress'],
-    ['to-do', 'To do'],
-    ['In Review', 'In Review'],
-    ['', 'No status'],
-  ])('%j reads as %j', (status, name) => {
-    expect(statusName(status)).toBe(name)
-  })
-})
-
 describe('a title', () => {
   it('shows its code without the marks, and stray backticks as they are', () => {
     expect(titleParts('Run `npm ci`, then ``a `b` c``')).toEqual([
@@ -248,11 +227,6 @@ describe('a title', () => {
     ])
     expect(plainTitle('`<b>` is `open')).toBe('<b> is `open')
     expect(titleParts('')).toEqual([])
-  })
-
-  it('is in the name of a card once, where it is the id', () => {
-    expect(nameOf(card({ id: 'add-scope', title: 'add-scope' }))).toBe('add-scope, Backlog')
-    expect(nameOf(card({ id: 'a/1', title: 'Add `scope`' }))).toBe('a/1, Add scope, Backlog')
   })
 })
 

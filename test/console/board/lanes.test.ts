@@ -107,15 +107,6 @@ describe('the groups', () => {
     ])
   })
 
-  it('have what is below a part, too: a task is in one group, and none is its own card', () => {
-    const { lanes } = grouped([task('A'), part('A.1', 'A'), part('A.1.1', 'A.1'), part('S', 'S')])
-    expect(lanes.map((lane) => [lane.id, idsOf(lane)])).toEqual([
-      ['A', ['A.1', 'A.1.1']],
-      ['', ['S']],
-    ])
-    expect(lanes.map(progressOf)[0]).toEqual(['A', 0, 2])
-  })
-
   it('lose no task in a circle, and have a head without a task where it does not exist', () => {
     const { lanes } = grouped([part('A', 'B'), part('B', 'A'), part('C', 'gone')])
     expect(lanes.map((lane) => [lane.id, lane.head?.task.id, idsOf(lane)])).toEqual([

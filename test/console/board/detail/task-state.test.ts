@@ -25,16 +25,11 @@ describe('the open task', () => {
       problem: 'Nothing answers.',
     })
   })
-
-  it('is no longer gone when its file is back', () => {
-    expect(answered(answered(shown, { task: undefined }), { task })).toEqual(shown)
-  })
 })
 
 it.each([
   ['pass', 'go'],
   ['FAILED', 'stop'],
-  ['timed out', 'stop'],
   ['skipped', 'soft'],
   [undefined, 'soft'],
 ])('a result of %j is shown in the colour %j', (result, color) => {
