@@ -127,18 +127,6 @@ describe('streams that share a subscription', () => {
     expect(other.mailbox).toEqual([])
   })
 
-  it('that asked an earlier log are sent nothing of it, however it reached them', () => {
-    const { fanOut } = live()
-    const late = stream('e-2')
-    fanOut.join(late, 0)
-    fanOut.received(1, block(4))
-    expect(take(fanOut, late)).toMatchObject([{ do: 'catch-up' }])
-    fanOut.received(1, block(1, 'later'))
-    fanOut.caughtUp(late, 'later-1')
-    fanOut.received(1, block(2, 'later'))
-    expect(take(fanOut, late)).toEqual(['later-2'])
-  })
-
   it('without an id ask the repository if they were opened before it was dialled', () => {
     const fanOut = new FanOut<Member>(ROOM)
     const [leader, early] = [stream(), stream()]

@@ -45,10 +45,6 @@ describe('a task that was released as done', () => {
     expect(reopens(inFeat, task('done', 'merged'), task('todo', 'not good'))).toBe(true)
   })
 
-  it('of the main tree itself is offered again when its box is no longer ticked', () => {
-    expect(reopens(task('done', 'ticked'), task('todo', 'open'))).toBe(true)
-  })
-
   it('is offered again when a worktree has opened it', () => {
     expect(reopens(inFeat, task('todo', 'open', { trees: [mark('feat', 'todo')] }))).toBe(true)
   })

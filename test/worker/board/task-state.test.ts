@@ -113,11 +113,6 @@ describe('a review', () => {
   it('is over once the main tree has it closed', () => {
     expect(seen(task({ status: 'Done', done, trees: [tree()] }))).toBeUndefined()
   })
-
-  it('comes after the work on it', () => {
-    expect(seen(task({ trees: [tree()] }), claimed())?.state).toBe('work')
-    expect(seen(task({ trees: [tree()], executionState: 'active' }))?.state).toBe('work')
-  })
 })
 
 it('has no state for what is closed, whatever its sessions say', () => {
