@@ -142,12 +142,6 @@ describe('sessions', () => {
       sessionId: '1',
     })
   })
-
-  test('are active again when the clock is set back', () => {
-    const fake = board()
-    fake.board.settle(5_000)
-    expect(sorted(fake.board.settle(200))).toEqual(['session:1', 'task:A'])
-  })
 })
 
 describe('two files with one id', () => {
@@ -224,15 +218,6 @@ describe('two files with one id', () => {
         fake.put(COPY, titled('copy'))
         fake.board.settle(0)
         fake.restart()
-      },
-    ],
-    [
-      'is edited after a restart',
-      (fake) => {
-        fake.put(COPY, titled('earlier'))
-        fake.board.settle(0)
-        fake.restart()
-        fake.put(COPY, titled('copy'))
       },
     ],
   ])('do not change places where an earlier copy %s', async (_name, change) => {

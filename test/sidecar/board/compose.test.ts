@@ -66,20 +66,13 @@ test('each record has the id of its key, both hashes, what its file says and wha
   ])
 })
 
-test('a heartbeat or a setting alone is no record', () => {
-  expect(composed('live:s' as Key, live('s', 0))).toBeUndefined()
-  expect(composed('setting:x' as Key, { kind: 'setting', id: 'x', value: 'y' })).toBeUndefined()
-})
-
 describe('a task that is not whole', () => {
   const ready: Derived = { task: { ready: true } }
   const about = task('A', { title: 'Of the other file', priority: 'high', status: 'odd' })
 
   test.each<[string, string | undefined, [Entry, Derived?, (Entry | undefined)?, InTrees?]]>([
     ['its own file is broken', 'half', [task('A', { invalid: 'half' }), ready]],
-    ['another file has its id', 'twin', [task('A'), { ...ready, invalid: 'twin' }]],
     ['the other file of it is broken', 'half', [task('A'), ready, task('A', { invalid: 'half' })]],
-    ['its other file is missing', 'alone', [{ ...task('A'), alone: 'alone' } as Entry, ready]],
     [
       'another one was begun with its id',
       'another task has this id: “Other” in the worktree two',
@@ -108,17 +101,6 @@ describe('a task that is not whole', () => {
     expect(shown).toMatchObject({ title: 'Of the other file', ready: true })
     expect(shown).not.toHaveProperty('invalid')
     expect(composedTask(task('A'), ready, undefined, trees)).not.toHaveProperty('invalid')
-  })
-
-  test('of two files has the title of the one about it, and else what its own says', () => {
-    expect(composedTask(task('A'), ready, about)).toStrictEqual({
-      id: 'A',
-      title: 'Of the other file',
-      status: 'todo',
-      priority: 'high',
-      ready: true,
-      file: place,
-    })
   })
 })
 

@@ -22,10 +22,6 @@ describe('health of a session', () => {
     expect(healthOf(session, 100, 1_101)).toBe('stalled')
     expect(staleAt(session, 100)).toBe(1_101)
   })
-
-  test('counts from the heartbeat, not from the start, where there is one', () => {
-    expect(healthOf({ ...session, heartbeatAtMs: 5_000 }, 100, 5_050)).toBe('active')
-  })
 })
 
 describe('state of a task', () => {
@@ -72,10 +68,6 @@ describe('state of a task', () => {
     })
     const closed = { ...task, closed: true, isHeld: true, newest: undefined }
     expect(deriveTask(closed)).toEqual({ ready: false })
-  })
-
-  test('is not ready while a dep is open', () => {
-    expect(deriveTask({ ...task, depsClosed: false, newest: undefined })).toEqual({ ready: false })
   })
 })
 
@@ -192,7 +184,6 @@ const SECOND = { task: HELD, invalid: TWIN, isTwin: true }
 
 test.each<[string, Derived, Fact, Fact[]]>([
   ['a status as configured', { task: { ready: false, status: 'Done' } }, at('/a', DONE), []],
-  ['a status as it is', READY, at('/a', task('A')), []],
   ['an unknown status as it is', READY, at('/a', task('A', { status: 'x' })), []],
   ['of a held task', { task: HELD }, at('/a', task('A'), { standing: 'held' }), []],
   ['of an ignored task', { task: HELD, invalid: IGNORED }, at('/ignored/a', task('A')), []],
@@ -204,7 +195,6 @@ test.each<[string, Derived, Fact, Fact[]]>([
   ['of a session of a tree', { health: 'active', tree: 't' }, { ...s1, tree: 't' }, []],
   ['of a session', { health: 'active' }, s1, []],
   ['of a run of a tree', { tree: 't' }, { ...run, tree: 't' }, []],
-  ['of a run', {}, run, []],
   ['of a second run', { invalid: 'another file has the id r: r' }, { ...run, path: '/z' }, [run]],
   ['of a configuration', {}, at<Fact>('/c', STATES), []],
   ['its tag', { board: { currentTag: 'x' } }, at<Fact>('/c', STATES), [setting('currentTag', 'x')]],
