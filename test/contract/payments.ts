@@ -146,24 +146,6 @@ export function paymentsContract(host: Host): void {
       expect(await simulator.payments(reference)).toHaveLength(1)
     })
 
-    it.each(['redirect', 'fib', 'stripe', 'mollie'])(
-      'at %s stay Pending when their answer was lost and each repetition is refused with 409',
-      async (gateway) => {
-        const { simulator } = system
-        const isDollars = gateway === 'stripe' || gateway === 'mollie'
-        const money = isDollars ? { amount: 2_500, currency: 'USD' } : {}
-        const request = order({ gateway, ...money, returnUrl: SHOP })
-        const reference = String(request.reference)
-        await simulator.faults(reference, { answerLost: true })
-        for (let call = 0; call < 2; call++) {
-          const out = await charge(request)
-          expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
-        }
-        expect(await simulator.payments(reference)).toHaveLength(1)
-        expect(await rowsOf(reference)).toMatchObject([{ status: 'Pending', attempt: 1 }])
-      },
-    )
-
     it('at the bank have a code, and its webhook may come before they are answered', async () => {
       const { simulator } = system
       const open = await system.charged(order({ gateway: 'fib' }))

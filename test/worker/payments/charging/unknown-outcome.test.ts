@@ -8,6 +8,7 @@ import { GatewayRefusedException } from '../../../../worker/payments/domain/exce
 import type { Earlier } from '../../../../worker/payments/domain/open-charge.ts'
 import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
 import type { ChargeAnswer } from '../../../../worker/payments/gateways/gateway.ts'
+import { mollie } from '../../../../worker/payments/gateways/mollie/mollie.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import { setUpPayments, unavailable } from '../../../support/payments-setup.ts'
@@ -172,18 +173,22 @@ const DRIVERS = {
     base_url: 'https://stripe.test',
     secret_key: 'sk_test_1',
     webhook_secret: 'whsec_1',
-    success_url: 'https://shop.test/back',
+  }),
+  mollie: mollie.create('bank', {
+    base_url: 'https://mollie.test',
+    api_key: 'test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM',
   }),
 }
 
 describe.each(Object.entries(DRIVERS))('a charge at %s whose answer was lost', (name, driver) => {
-  const currency = name === 'stripe' ? 'USD' : 'IQD'
+  const currency = name === 'stripe' || name === 'mollie' ? 'USD' : 'IQD'
+  const asked = { ...order, currency, returnUrl: 'https://shop.test/back' }
 
   it('stays open though each repetition is refused with 409, and fires no PaymentFailed', async () => {
     const setup = setUpPayments({ gateway: driver, fetch: lostThen409() })
     const { payments, clock, quiet, eventNames } = setup
     for (let call = 0; call < 3; call++) {
-      const charged = tryCharge(setup, { ...order, currency }, keyed)
+      const charged = tryCharge(setup, asked, keyed)
       expect(await end(clock, charged)).toMatchObject({ code: 'gateway_unavailable' })
       await clock.advance(60_000)
       await end(clock, payments.sweeper.sweep())
