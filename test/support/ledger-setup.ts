@@ -42,7 +42,7 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 export type Caused<Answer> = Answer & { pending: DispatchedEvent[] }
 
 type Payload = Partial<{ -readonly [Name in keyof VerifiedWebhook]: VerifiedWebhook[Name] }>
-export type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
+type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
   request?: Partial<ChargeRequest>
 }
 export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
@@ -240,13 +240,6 @@ export class LedgerSetup {
   /** The kinds of the open alerts, newest first. */
   alerts = async (): Promise<AlertKind[]> =>
     (await this.queries.alerts({}, { limit: 100 })).map(({ kind }) => kind)
-
-  /** The details of the alerts for other amounts, oldest first. */
-  mismatches = async () =>
-    (await this.queries.alerts({}, { limit: 9 }))
-      .filter(({ kind }) => kind === 'amount_mismatch')
-      .map(({ detail: { reference: _, eventId: __, ...detail } }) => detail)
-      .reverse()
 }
 
 // Payments as the API shows them, which is what the contract is about.

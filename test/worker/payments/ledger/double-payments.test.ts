@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../../worker/payments/domain/types.ts'
-import { ALERTED } from '../../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
@@ -30,23 +29,6 @@ const refundAll = async (w: LedgerSetup, paid: Transaction) =>
   await w.endRefund(await w.claimed(paid), { kind: 'done', gatewayRefundId: 'r-1' })
 
 describe('an order that is paid twice', () => {
-  it('at two gateways raises an alert, once, that names both payments, with an event', async () => {
-    const w = rivalledSetup(ALERTED)
-    const first = await w.reached('Paid')
-    const second = await w.charged(AT_BANK)
-    const arrival = w.arrival(second)
-    const { pending } = await w.caused(w.ledger.webhook(arrival))
-    expect(pending).toMatchObject([
-      { type: 'PaymentSucceeded', payload: { transaction: { alert: {} } } },
-      { type: 'AlertRaised', payload: { alert: named(second, first) } },
-    ])
-    await w.ledger.webhook(arrival)
-    await w.webhook(second)
-    await w.webhook(first)
-    expect(await doubles(w)).toEqual([named(second, first)])
-    expect(await w.read(second)).toMatchObject({ alert: { kind: 'double_payment' } })
-  })
-
   it('at two gateways at the same moment raises one alert', async () => {
     const w = rivalledSetup()
     const payments = [await w.charged(), await w.charged(AT_BANK)]
@@ -70,59 +52,6 @@ describe('an order that is paid twice', () => {
     expect((await doubles(w))[0]).toMatchObject({ transactionId: fourth.id, detail })
   })
 
-  it('by an event that was parked raises it when that is applied', async () => {
-    const w = rivalledSetup()
-    await w.reached('Paid')
-    const second = await w.pending(AT_BANK)
-    await w.webhook(second, { reference: '' })
-    expect(await doubles(w)).toEqual([])
-    await w.answer(second)
-    expect(await doubles(w)).toHaveLength(1)
-  })
-
-  it('on purpose raises none: with repeat, or after the first was refunded', async () => {
-    const w = rivalledSetup()
-    await w.reached('Paid', { idempotencyKey: 'january' })
-    await w.reached('Paid', { idempotencyKey: 'february', isRepeat: true })
-    const request = { reference: 'order-2' }
-    await w.reached('Refunded', { request })
-    await w.reached('Paid', { request: { ...request, gateway: 'fib' } })
-    await w.reached('Paid', { request: { reference: 'order-3' } })
-    expect(await w.alerts()).toEqual([])
-  })
-
-  it('raises it also after a part was refunded, and not for late money that was settled', async () => {
-    const w = rivalledSetup()
-    await w.reached('PartiallyRefunded')
-    await w.reached('Paid', AT_BANK)
-    expect(await doubles(w)).toHaveLength(1)
-
-    const request = { reference: 'order-2' }
-    const late = await w.reached('Expired', { request })
-    await w.webhook(late)
-    const { alert } = await w.read(late)
-    await w.ledger.acknowledge({
-      id: alert?.id ?? '',
-      by: 'ada',
-      now: T0,
-      gatewayReference: 'bank-7',
-    })
-    await w.reached('Paid', { request })
-    expect(await doubles(w)).toHaveLength(1)
-  })
-
-  it('raises it beside late money that was only seen', async () => {
-    const w = rivalledSetup()
-    const late = await w.reached('Expired')
-    await w.webhook(late)
-    const { alert } = await w.read(late)
-    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'ada', now: T0 })
-    const second = await w.reached('Paid')
-    expect(await doubles(w)).toMatchObject([
-      { transactionId: second.id, detail: { otherTransactionId: late.id } },
-    ])
-  })
-
   it('is settled once late money was refunded by hand, and its alert tells the reference', async () => {
     const w = rivalledSetup()
     const late = await w.reached('Expired')
@@ -138,28 +67,6 @@ describe('an order that is paid twice', () => {
     })
     expect(await w.alerts()).toEqual([])
   })
-
-  for (const which of ['first', 'second'] as const) {
-    it(`is settled once the ${which} payment was refunded, by us or at its gateway`, async () => {
-      const w = rivalledSetup(ALERTED)
-      for (const reference of ['order-1', 'order-2']) {
-        const first = await w.reached('Paid', { request: { reference } })
-        const second = await w.reached('Paid', { request: { reference, gateway: 'fib' } })
-        w.deliverer.take()
-        const paid = which === 'first' ? first : second
-        const isOurs = reference === 'order-1'
-        const { pending } = isOurs
-          ? await refundAll(w, paid)
-          : await w.webhook(paid, { status: 'Refunded' })
-        expect(pending.map(({ type }) => type).toSorted()).toEqual([
-          'AlertSettled',
-          'PaymentRefunded',
-        ])
-        expect(await w.read(second)).not.toHaveProperty('alert')
-      }
-      expect(await w.alerts()).toEqual([])
-    })
-  }
 
   it('and a third time stays open until one payment is left', async () => {
     const w = rivalledSetup()

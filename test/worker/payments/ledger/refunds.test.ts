@@ -8,22 +8,15 @@ import { rivalledSetup } from './writer-setup.ts'
 
 const failed = { status: 'Paid', alert: 'refund_failed' } as const
 
-/** Ended as `status`, and then paid. */
-async function paidLate(w: LedgerSetup, status: 'Failed' | 'Cancelled' | 'Expired' = 'Expired') {
-  const ended = await w.reached(status, { request: { reference: `order of ${status}` } })
+/** Expired, and then paid. */
+async function paidLate(w: LedgerSetup) {
+  const ended = await w.reached('Expired')
   await w.webhook(ended, { amount: 20_000 })
   for (const { id, kind } of await w.queries.alerts({}, { limit: 9 })) {
     if (kind === 'amount_mismatch') await w.ledger.acknowledge({ id, by: 'ada', now: T0 })
   }
   w.deliverer.take()
   return await w.read(ended)
-}
-
-const settledAlert = {
-  kind: 'late_payment',
-  acknowledgedBy: 'refund',
-  acknowledgedAt: iso(T0 + 21_000),
-  gatewayReference: 'r-1',
 }
 
 describe('a refund', () => {
@@ -98,26 +91,6 @@ describe('a refund', () => {
     expect((await w.story(transaction)).refunds).toEqual([])
   })
 
-  it('that is not possible is refused also while the circuit is open, and calls nothing', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.reached('Paid')
-    const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
-    await w.endRefund(given, { kind: 'done' })
-    const wrong = [
-      { wish: { amount: 99_999 }, state: 'too_much' },
-      { wish: { amount: 4_000, fullOnly: true }, state: 'not_full' },
-      { wish: { transactionId: 'nobody' }, state: 'unknown_transaction' },
-      { wish: { amount: 4_000, idempotencyKey: 'key-1' }, state: 'answered' },
-    ]
-    for (const mayCall of [true, false]) {
-      w.mayCall = mayCall
-      for (const { wish, state } of wrong) {
-        expect(await w.refund(transaction, wish)).toMatchObject({ state })
-      }
-    }
-    expect(await w.refund(transaction, { amount: 1 })).toEqual({ state: 'not_admitted' })
-  })
-
   it('that failed is found by our id and by the gateway’s', async () => {
     const w = rivalledSetup()
     const transaction = await w.reached('Paid')
@@ -133,34 +106,6 @@ describe('a refund', () => {
 })
 
 describe('a refund of late money', () => {
-  for (const status of ['Failed', 'Cancelled', 'Expired'] as const) {
-    it(`keeps ${status}, stores what was paid and refunded, and settles the alert with an event`, async () => {
-      const w = rivalledSetup(ALERTED)
-      const late = await paidLate(w, status)
-      const refundId = await w.claimed(late, { fullOnly: true })
-      const { transaction, pending } = await w.endRefund(refundId, {
-        kind: 'done',
-        gatewayRefundId: 'r-1',
-      })
-      const paid = { amount: 20_000, currency: 'IQD' }
-      expect(transaction).toMatchObject({ status, paid, refundedAmount: 20_000 })
-      expect(transaction).not.toHaveProperty('alert')
-      expect(pending).toMatchObject([
-        { type: 'RefundAmountChanged', payload: { previousRefundedAmount: 0, transaction } },
-        { type: 'AlertSettled', payload: { alert: settledAlert, transaction } },
-      ])
-      const { alerts, events } = await w.story(late)
-      expect(alerts.find(({ kind }) => kind === 'late_payment')).toMatchObject(settledAlert)
-      expect(events.map(({ type }) => type)).not.toContain('PaymentRefunded')
-
-      const report = await w.webhook(late, { status: 'Refunded', amount: 20_000 })
-      expect(report).toMatchObject({ outcome: 'unchanged', pending: [] })
-      expect(await w.read(late)).toEqual(transaction)
-      const again = await w.refund(late, { fullOnly: true })
-      expect(again).toEqual({ state: 'not_refundable', status })
-    })
-  }
-
   it('that the gateway reports before it answers is settled by the report', async () => {
     const w = rivalledSetup(ALERTED)
     const late = await paidLate(w)
@@ -201,30 +146,5 @@ describe('a refund of late money', () => {
       ],
     })
     expect(await w.alerts()).toEqual([])
-  })
-
-  it('that is refused changes nothing, and is not possible once a person has settled the alert', async () => {
-    const w = rivalledSetup(ALERTED)
-    const late = await paidLate(w)
-    const error = { code: 'no', message: 'No.' }
-    const refundId = await w.claimed(late, { amount: 20_000 })
-    await w.endRefund(refundId, { kind: 'refused', error })
-    expect(await w.alerts()).toEqual(['late_payment'])
-    const { alert } = await w.read(late)
-    const settling = w.ledger.acknowledge({
-      id: alert?.id ?? '',
-      by: 'ada',
-      now: T0 + HOUR,
-      gatewayReference: 'bank-7',
-    })
-    expect(await settling).toBe(true)
-    expect(w.deliverer.take()).toMatchObject([
-      {
-        type: 'AlertSettled',
-        payload: { alert: { acknowledgedBy: 'ada', gatewayReference: 'bank-7' } },
-      },
-    ])
-    const now = await w.refund(late, { amount: 20_000 })
-    expect(now).toEqual({ state: 'not_refundable', status: 'Expired' })
   })
 })

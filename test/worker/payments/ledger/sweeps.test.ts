@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
-import { BOTH, ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
+import { ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
+import { HOUR, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
 /** The first event of a charge that was begun, and its delivery. */
@@ -42,30 +42,6 @@ describe('a check', () => {
     expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR })).toHaveLength(1)
   })
 
-  it('of a payment that has ended can be claimed, and is due once more a day later', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.reached('Failed')
-    const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 25 * HOUR }
-    expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'claimed' })
-    const due = (now: number) => w.ledger.claimChecks({ now, until: now + HOUR, limit: 9 })
-    expect(await due(T0 + 9 * HOUR)).toEqual([])
-    expect(await due(T0 + 25 * HOUR)).toHaveLength(1)
-  })
-
-  it('of one payment is refused while its charge is under way, or if there is no payment', async () => {
-    const w = rivalledSetup()
-    const until = T0 + MINUTE
-    const { id: transactionId } = await w.pending({ until })
-    const claim = { transactionId, now: until - 1, until: T0 + HOUR }
-    expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'in_progress' })
-    expect(await w.ledger.claimCheck({ ...claim, now: until })).toMatchObject({
-      state: 'claimed',
-    })
-    expect(await w.ledger.claimCheck({ ...claim, transactionId: '01NOBODY' })).toEqual({
-      state: 'unknown_transaction',
-    })
-  })
-
   it('is due soon after a stale event for a Pending payment', async () => {
     const w = rivalledSetup()
     const transaction = await w.charged()
@@ -102,21 +78,6 @@ describe('a check', () => {
     const { webhookEvents } = await w.story(transactionId)
     expect(webhookEvents).toMatchObject([{ eventId: `recheck:${transactionId}:Paid:25000` }])
   })
-
-  it('of a refund under way is due when its call must be over, and when the refund says', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.reached('Paid')
-    const refundId = await w.claimed(transaction, { amount: 4_000 })
-    const until = T0 + 2 * HOUR
-    const claim = { until, limit: 9 }
-    const early = { ...claim, now: T0 + 20_000 + MINUTE - 1 }
-    expect(await w.ledger.claimChecks(early)).toEqual([])
-    const checks = await w.ledger.claimChecks({ ...claim, now: T0 + 20_000 + MINUTE })
-    expect(checks).toMatchObject([{ transaction: { id: transaction.id } }])
-    await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
-    expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR - 1 })).toEqual([])
-    expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR })).toHaveLength(1)
-  })
 })
 
 describe('a pending event', () => {
@@ -146,33 +107,6 @@ describe('a pending event', () => {
     const rest = all.flat().map(({ outboxId }) => outboxId)
     expect(new Set(rest)).toEqual(new Set(ids.slice(1)))
     expect(rest).toHaveLength(2)
-  })
-
-  it('is not sent again to listeners that accepted it when the endpoint did not', async () => {
-    const w = rivalledSetup(BOTH)
-    const { outboxId, id } = await begunEvent(w)
-    const delivery = { id, ok: false, status: 503, nextAttemptAt: T0 + HOUR }
-    await w.outbox.settleDispatched([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
-    const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
-    expect(again).toMatchObject({ outboxId, delivery: { id, attempts: 1 } })
-    expect(again).not.toHaveProperty('listeners')
-    expect((await w.story(outboxId)).events).toMatchObject([
-      { listenersDoneAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
-    ])
-    const done = { id, ok: true, status: 204 }
-    await w.outbox.settleDispatched([{ outboxId, delivery: done }], T0 + HOUR + 5)
-    const [stored] = (await w.story(outboxId)).events
-    expect(stored?.deliveries).toMatchObject([
-      {
-        id,
-        endpoint: ENDPOINT,
-        status: 'delivered',
-        attempts: 2,
-        lastStatus: 204,
-        deliveredAt: iso(T0 + HOUR + 5),
-      },
-    ])
-    expect(await w.outbox.claimPending({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
   })
 
   it('that listeners never accepted is given up with an alert', async () => {
@@ -230,29 +164,5 @@ describe('a pending event', () => {
     const accepted = { id, ok: true, status: 204 }
     await w.outbox.settleDispatched([{ outboxId, delivery: accepted }], T0 + HOUR)
     expect(await w.alerts()).toEqual([])
-  })
-
-  it('that is dead again after it was sent again raises its alert again', async () => {
-    const w = rivalledSetup(POSTED)
-    const { outboxId, id } = await begunEvent(w)
-    const dispatched = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
-    await w.outbox.settleDispatched(dispatched, T0 + 5)
-    const [alert] = await w.queries.alerts({}, { limit: 9 })
-    expect(alert?.detail).toEqual({
-      deliveryId: id,
-      endpoint: ENDPOINT,
-      lastStatus: 410,
-      event: outboxId,
-      type: 'PaymentInitiated',
-      reference: 'order-1',
-      amount: 25_000,
-      currency: 'IQD',
-    })
-    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'ada', now: T0 + HOUR })
-    await w.ledger.redeliver({ id, now: T0 + HOUR })
-    expect(await w.alerts()).toEqual([])
-    await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
-    await w.outbox.settleDispatched(dispatched, T0 + HOUR + 5)
-    expect(await w.alerts()).toEqual(['delivery_dead'])
   })
 })

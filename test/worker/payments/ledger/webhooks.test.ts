@@ -1,10 +1,7 @@
 // Webhooks in the ledger: recorded once, and applied to their payment, now or when it appears.
 
 import { describe, expect, it } from 'vitest'
-import { externalReference } from '../../../../worker/payments/domain/new-id.ts'
-import { BOTH, NOBODY } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { sqliteDatabase } from '../../../support/sqlite-database.ts'
+import { iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
 const LESS = { amount: 20_000, currency: 'IQD' }
@@ -90,46 +87,6 @@ describe('a webhook', () => {
     expect(await w.story(transaction)).toEqual(before)
   })
 
-  it('that comes fifty times at once changes its payment once, with one event', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.charged()
-    const deliveries = Array.from({ length: 50 }, () => w.arrival(transaction, { eventId: 'e-1' }))
-    const all = await Promise.all(deliveries.map((each) => w.ledger.webhook(each)))
-    const outcomes = all.map(({ outcome }) => outcome)
-    expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1)
-    expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(49)
-    expect(w.deliverer.take()).toHaveLength(1)
-    expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
-    expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
-  })
-
-  it('stores the event of a change as done if there are no subscribers', async () => {
-    const w = rivalledSetup(NOBODY)
-    const transaction = await w.charged()
-    expect((await w.webhook(transaction)).pending).toEqual([])
-    const { events } = await w.story(transaction)
-    expect(events).toHaveLength(2)
-    for (const event of events) {
-      expect(event.listenersDoneAt).toBeDefined()
-      expect(event.deliveries).toEqual([])
-    }
-    expect(await w.outbox.claimPending({ now: T0 + 9e9, limit: 9 })).toEqual([])
-  })
-
-  it('is found by the external reference before the order, and gets the gateway’s id', async () => {
-    const w = rivalledSetup()
-    const one = await w.pending({ request: { reference: 'order-1' } })
-    const other = await w.pending({ request: { reference: 'order-2' } })
-    const recorded = await w.webhook(other, {
-      gatewayTransactionId: 'gateway-9',
-      reference: 'order-1',
-      externalReferenceId: other.externalReferenceId,
-    })
-    expect(recorded.transactionId).toBe(other.id)
-    expect((await w.read(other)).gatewayTransactionId).toBe('gateway-9')
-    expect((await w.read(one)).status).toBe('Pending')
-  })
-
   it('is refused, and not stored, if its time or its amount is impossible', async () => {
     const w = rivalledSetup()
     const transaction = await w.charged()
@@ -145,26 +102,6 @@ describe('a webhook', () => {
 })
 
 describe('an event without a payment', () => {
-  it('is parked, and applied when the charge is answered', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.pending()
-    const arrival = w.arrival(transaction, { reference: '', receivedAt: T0 + 500 })
-    const parking = await w.ledger.webhook(arrival)
-    expect(parking).toEqual({ outcome: 'parked' })
-    expect(w.deliverer.take()).toEqual([])
-    const parked = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
-    expect(parked.map(({ id }) => id)).toEqual([arrival.id])
-    expect(parked[0]?.transactionId).toBeUndefined()
-    const finished = await w.answer(transaction, T0 + MINUTE)
-    expect(finished.transaction.status).toBe('Paid')
-    expect(finished.pending).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
-    const story = await w.story(transaction)
-    expect(story.webhookEvents).toMatchObject([
-      { id: arrival.id, outcome: 'applied', fromStatus: 'Pending' },
-    ])
-    expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
-  })
-
   it('is applied with others in the order of their times', async () => {
     const w = rivalledSetup()
     const transaction = await w.pending()
@@ -175,54 +112,6 @@ describe('an event without a payment', () => {
     expect(after).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
     const types = new Set(await w.eventsOf(transaction))
     expect(types).toEqual(new Set(['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']))
-  })
-
-  it('is applied when its charge has ended without an answer, by its order or by our name', async () => {
-    const database = sqliteDatabase()
-    const [{ installation = '' } = {}] = database.all('SELECT installation FROM payment_ledger')
-    const w = rivalledSetup(BOTH, database)
-    const before = await w.pending({ request: { reference: 'order-0' } })
-    const reference = 'order-7'
-    const named = { reference, gatewayTransactionId: 'gateway-7' }
-    await w.webhook(before, named)
-    const externalReferenceId = externalReference(
-      { installation: String(installation), gateway: 'redirect', reference },
-      1,
-    )
-    const refund = { ...named, externalReferenceId, status: 'Refunded' } as const
-    await w.webhook(before, { ...refund, reference: '', occurredAt: T0 + HOUR })
-    const transaction = await w.pending({ request: { reference } })
-    const finished = await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + MINUTE })
-    expect(finished.transaction).toMatchObject({
-      status: 'Refunded',
-      gatewayTransactionId: 'gateway-7',
-    })
-    expect(finished.pending.map(({ type }) => type)).toEqual([
-      'PaymentSucceeded',
-      'PaymentRefunded',
-    ])
-  })
-
-  it('is applied by the sweeper when its payment exists and its charge has no answer', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.pending({ request: { reference: 'order-0' } })
-    const arrival = w.arrival(transaction, {
-      reference: 'order-7',
-      gatewayTransactionId: 'gateway-7',
-    })
-    await w.ledger.webhook(arrival)
-    const apply = async () => {
-      await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
-      return w.deliverer.take()
-    }
-    expect(await apply()).toEqual([])
-    const late = await w.pending({ request: { reference: 'order-7' } })
-    expect(await apply()).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
-    expect(await w.read(late)).toMatchObject({
-      status: 'Paid',
-      gatewayTransactionId: 'gateway-7',
-    })
-    expect(await apply()).toEqual([])
   })
 
   it('with another amount is logged when its charge is answered', async () => {
@@ -246,28 +135,6 @@ describe('an event without a payment', () => {
       ['payments.alert.raised', alert, 'error'],
       ['payments.webhook.amount_mismatch', fields, 'warn'],
     ])
-  })
-
-  it('with another amount is logged when the sweeper applies it, whether it is applied or rejected', async () => {
-    const w = rivalledSetup()
-    const transaction = await w.pending({ request: { reference: 'order-0' } })
-    for (const [reference, onMismatch] of [
-      ['order-7', 'log'],
-      ['order-8', 'reject'],
-    ] as const) {
-      const gatewayTransactionId = `gateway of ${reference}`
-      await w.webhook(transaction, { reference, gatewayTransactionId, ...LESS, onMismatch })
-      const other = await w.pending({ request: { reference } })
-      await w.finish(other, { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + MINUTE })
-    }
-    await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
-    const mismatches = () => w.logged.filter(([event]) => event !== 'payments.alert.raised')
-    expect(mismatches().map(([event, { outcome }]) => [event, outcome])).toEqual([
-      ['payments.webhook.amount_mismatch', 'applied'],
-      ['payments.webhook.amount_mismatch', 'rejected'],
-    ])
-    await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
-    expect(mismatches()).toHaveLength(2)
   })
 })
 
