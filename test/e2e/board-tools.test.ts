@@ -268,9 +268,8 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
   }, async () => {
     const dir = await copyOfTaskMaster(join(REAL_BOARDS, 'task-master'))
     const { all, tasks, config, next } = await beginnable(dir)
-    // The tool takes seconds to start, so it is asked of the current tag and of two that are in the
-    // middle of their work.
-    const TAGS = ['master', 'tm-core-phase-1']
+    // The tool takes seconds to start, so it is asked of the current tag, where it begins a part, and
+    // of one where it begins a whole.
     const asked = (...tag: string[]) =>
       askTaskMaster<{ task: { id: string } | null; tag: string }>(
         ['next', '--format', 'json', ...tag],
@@ -282,8 +281,7 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
     expect([chosen?.id, chosen?.parent]).toContain(`${current.tag}:${current.task?.id}`)
     const isClosed = ({ status }: { status: string }) => config?.closed.includes(status)
     const open = all.filter((it) => !isClosed(it))
-    const others = await Promise.all(TAGS.map((tag) => asked('--tag', tag)))
-    for (const { tag, task: answer } of [current, ...others]) {
+    for (const { tag, task: answer } of [current, await asked('--tag', 'master')]) {
       expect(answer, tag).not.toBe(null)
       const id = `${tag}:${answer?.id}`
       const [part] = open.filter((it) => it.parent === id && it.ready)
