@@ -3,14 +3,22 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { type Charge, type ChargeContext, createCharge } from './charging/charge.ts'
-import { type Cancel, createCancel } from './charging/end.ts'
+import { type ChargeContext, type Charged, charge } from './charging/charge.ts'
+import { cancel } from './charging/end.ts'
 import { chargeBuilder, driverFacade } from './charging/in-process.ts'
-import { createRefund, type Refund } from './charging/refund.ts'
+import type { OperationDeps } from './charging/operation.ts'
+import { refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config/payments-config.ts'
 import type { Notify } from './domain/outbox.ts'
-import type { AskedCharge, GatewayHealth, PaymentResponse } from './domain/types.ts'
-import { IN_PROCESS, type PaymentsFacade } from './facade.ts'
+import type { TransactionRow } from './domain/rows.ts'
+import type {
+  AskedCharge,
+  GatewayHealth,
+  PaymentResponse,
+  RefundRequest,
+  RefundResult,
+} from './domain/types.ts'
+import { IN_PROCESS, type OperationContext, type PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
 import { gatewayOf } from './gateways/gateway.ts'
 import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
@@ -19,7 +27,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import type { Deliverer } from './outbox/deliver.ts'
 import { DUE_BATCH } from './outbox/dispatch.ts'
 import type { PaymentQueries } from './queries/queries-libsql.ts'
-import { type CheckNow, createApply, createCheckNow } from './reconciliation/reconcile.ts'
+import { createReconciliation, type Reconciliation } from './reconciliation/reconcile.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
@@ -38,20 +46,19 @@ export interface PaymentsDeps {
   keepAlive: (work: Promise<unknown>) => void
 }
 
-export interface Payments extends PaymentsFacade {
+export interface Payments extends PaymentsFacade, Pick<Reconciliation, 'checkNow'> {
   config: PaymentsConfig
   charge(request: AskedCharge, context?: ChargeContext): Promise<PaymentResponse>
   /** Like `charge`, and says whether the payment is new. */
-  chargeOrFind: Charge
-  cancel: Cancel
-  refund: Refund
+  chargeOrFind(request: AskedCharge, context?: ChargeContext): Promise<Charged>
+  cancel(id: string, context?: OperationContext): Promise<TransactionRow | undefined>
+  refund(gateway: string, request: RefundRequest, context?: OperationContext): Promise<RefundResult>
   receive: Receive
   ledger: Ledger
   queries: PaymentQueries
   refused: Refusals['refused']
   /** In the order of the configuration. */
   gateways(): Promise<GatewayHealth[]>
-  checkNow: CheckNow
   sweeper: Sweeper
   /** Starts a sweep and does not wait for it. */
   sweepLater(): void
@@ -78,34 +85,32 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const own = config.publicUrl ?? origin
     return own && `${own}${path('payments.webhook', gateway)}`
   }
-  const shared = { gateways, ledger, client, onMismatch, later, clock, log, callbackUrl }
-  const applyAnswer = createApply(shared)
-  const calling = { ...shared, applyAnswer }
-  const chargeOrFind = createCharge({ ...calling, queries, references: config.references })
-  const charge: Payments['charge'] = async (request, context) =>
-    (await chargeOrFind(request, { by: IN_PROCESS, ...context })).response
-  const refund = createRefund(calling)
-  const cancel = createCancel({ ...calling, queries })
-  const sweeper = createSweeper({ ...calling, queries, eventKeysMs: config.eventKeysMs })
+  const shared = { gateways, ledger, client, later, clock, log, callbackUrl }
+  const { applyAnswer, checkNow, reconcile } = createReconciliation({ ...shared, onMismatch })
+  const { references, eventKeysMs } = config
+  const operations: OperationDeps = { ...shared, queries, references, applyAnswer }
+  const chargeInProcess: Payments['charge'] = async (request, context) =>
+    (await charge(operations, request, { by: IN_PROCESS, ...context })).response
+  const sweeper = createSweeper({ reconcile, ledger, queries, eventKeysMs, clock, log })
   return {
-    for: (order) => chargeBuilder(order, charge),
+    for: (order) => chargeBuilder(order, chargeInProcess),
     route(name, gateway) {
       return path(name, gatewayOf(gateways, gateway).key)
     },
     driver(key) {
-      return driverFacade({ ...calling, queries, refund, cancel }, gatewayOf(gateways, key))
+      return driverFacade(operations, gatewayOf(gateways, key))
     },
     config,
-    charge,
-    chargeOrFind,
-    cancel,
-    refund,
-    receive: createReceiver({ ...calling, refusals, notify, toleranceMs }),
+    charge: chargeInProcess,
+    chargeOrFind: (request, context) => charge(operations, request, context),
+    cancel: (id, context) => cancel(operations, id, context),
+    refund: (gateway, request, context) => refund(operations, gateway, request, context),
+    receive: createReceiver({ ...shared, refusals, notify, onMismatch, toleranceMs }),
     ledger,
     queries,
     refused: (from) => refusals.refused(from),
     gateways: () => gatewayHealth({ gateways, accounts, guard }),
-    checkNow: createCheckNow(calling),
+    checkNow,
     sweeper,
     sweepLater: () => later(sweeper.sweep()),
     dispatchLater: () => later(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),

@@ -36,7 +36,7 @@ export type ClosingBegun =
   | Paused
 
 export function beginClosing(start: ClosingStart, rules: Rules): Act<ClosingBegun> {
-  const { id, transactionId, now, until, correlationId, isClosable, unseenIsUnpayable } = start
+  const { id, transactionId, now, until, correlationId, isClosable } = start
   return {
     keys: [['payment', transactionId]],
     decide(rows) {
@@ -51,7 +51,7 @@ export function beginClosing(start: ClosingStart, rules: Rules): Act<ClosingBegu
       if (!isMine && called_until !== null && isCalled(transaction, now)) {
         return { state: 'in_progress', until: called_until }
       }
-      const isOver = isUnpayable(transaction, unseenIsUnpayable)
+      const isOver = isUnpayable(transaction, start)
       if (!isOver && !isClosable) return { state: 'unsupported' }
       if (!isOver && gatewayId === null) return { state: 'unknown' }
       if (rows.pause && !isMine) return { state: 'paused', transactionId }

@@ -21,26 +21,22 @@ import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
 import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
+import type { AdmittedCall } from '../gateways/client.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
-import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
+import { askCharge } from '../gateways/outcome.ts'
 import { chargeSchema } from '../schemas.ts'
-import { openElsewhere, openIn, type ReplaceDeps, type Tried, toReplace } from './end.ts'
+import { openElsewhere, openIn, type Tried, toReplace } from './end.ts'
 import {
-  type AdmittedCall,
   type Answered,
   callGateway,
   type Deadlines,
   deadlinesOf,
   failureOf,
   inTime,
+  type OperationDeps,
   UNSENT_RETRY_MS,
   withAdmission,
 } from './operation.ts'
-
-export interface ChargeDeps extends ReplaceDeps {
-  /** The gateway's callback URL. `origin`: the address that this request came to. */
-  callbackUrl(gateway: string, origin: string | undefined): string | undefined
-}
 
 export interface ChargeContext extends OperationContext {
   /** Our own address, as the request shows it. */
@@ -58,29 +54,34 @@ export interface Charged {
  * GatewayRefusedException, GatewayUnavailableException (the outcome may be unknown),
  * LedgerUnavailable.
  */
-export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<Charged>
-
-export function createCharge(deps: ChargeDeps): Charge {
-  return async (asked, context = {}) => {
-    const { request, gateway, ...options } = validCharge(asked, deps.gateways, context)
-    // Without the phone: a country has so few numbers that the hash could be reversed.
-    const { customerPhone: _, ...hashed } = request
-    const deadlines = deadlinesOf(deps.clock.elapsed())
-    const hash = await requestHash(hashed)
-    const { isReplacing, isRepeat } = options
-    const order = { request, gateway, context, deadlines, hash, isRepeat, isReplacing }
-    const first = await tryInTurn(deps, order)
-    if (!isReplacing) return answerTo(deps, order, first)
-    const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
-    return {
-      ...charged,
-      response: { ...charged.response, ...(await openElsewhere(deps, request, deadlines)) },
-    }
+export async function charge(
+  deps: OperationDeps,
+  asked: AskedCharge,
+  context: ChargeContext = {},
+): Promise<Charged> {
+  const { request, gateway, ...options } = validCharge(asked, deps.gateways, context)
+  // Without the phone: a country has so few numbers that the hash could be reversed.
+  const { customerPhone: _, ...hashed } = request
+  const deadlines = deadlinesOf(deps.clock.elapsed())
+  const order = {
+    request,
+    gateway,
+    context,
+    deadlines,
+    hash: await requestHash(hashed),
+    ...options,
+  }
+  const first = await tryInTurn(deps, order)
+  if (!order.isReplacing) return answerTo(deps, order, first)
+  const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
+  return {
+    ...charged,
+    response: { ...charged.response, ...(await openElsewhere(deps, request, deadlines)) },
   }
 }
 
 /** If `first` has met an open charge that is in the way. */
-async function replaceOpen(deps: ChargeDeps, order: Order, first: Tried): Promise<Tried> {
+async function replaceOpen(deps: OperationDeps, order: Order, first: Tried): Promise<Tried> {
   const { gateway, deadlines } = order
   const open = openIn(first, deps.clock.now())
   if (!open) return first
@@ -106,7 +107,7 @@ const TURN_MS = 5_000
 const LOOKS: Backoff = { firstMs: 100, maxMs: 1_000 }
 
 /** Waits for the same charge, if that is under way. */
-async function tryInTurn(deps: ChargeDeps, order: Order): Promise<Tried> {
+async function tryInTurn(deps: OperationDeps, order: Order): Promise<Tried> {
   const { clock } = deps
   const endsAt = clock.elapsed() + TURN_MS
   for (let look = 1; ; look++) {
@@ -118,7 +119,7 @@ async function tryInTurn(deps: ChargeDeps, order: Order): Promise<Tried> {
   }
 }
 
-async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
+async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement): Promise<Tried> {
   const { gateway, deadlines } = order
   const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
     begin(deps, order, mayCall, replaces),
@@ -128,8 +129,8 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
   return { kind: 'called', begun, called }
 }
 
-/** Throws as `Charge` does. */
-function answerTo({ clock }: ChargeDeps, { request, gateway }: Order, tried: Tried): Charged {
+/** Throws as `charge` does. */
+function answerTo({ clock }: OperationDeps, { request, gateway }: Order, tried: Tried): Charged {
   if (tried.kind === 'found') {
     return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
   }
@@ -139,7 +140,7 @@ function answerTo({ clock }: ChargeDeps, { request, gateway }: Order, tried: Tri
 }
 
 async function begin(
-  deps: ChargeDeps,
+  deps: OperationDeps,
   { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
   mayCall: boolean,
   replaces?: Replacement,
@@ -167,7 +168,7 @@ async function begin(
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
+async function abandon({ ledger, clock }: OperationDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
   const now = clock.now()
   const nextCheckAt = unknownCheckAt(now)
@@ -180,29 +181,23 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
 }
 
 async function call(
-  deps: ChargeDeps,
+  deps: OperationDeps,
   { request, gateway, context, deadlines }: Order,
   begun: NewCharge,
   admitted: AdmittedCall,
 ): Promise<Answered<ChargeResult>> {
-  const { ledger, clock } = deps
   const { transaction, earlier } = begun
   const { id: transactionId } = transaction
-  const mayBeMade = () => earlier === 'unknown' || admitted.unanswered() > 0
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
+  const asked = { transaction, request, earlier, callbackUrl, checkAt: unknownCheckAt }
   return await callGateway<ChargeResult>(deps, gateway, {
     name: 'charge',
     transaction,
     admitted,
     deadlines,
-    async ask(gatewayCall) {
-      const more = { earlier, callbackUrl, now: clock.now() }
-      const answer = await gateway.charge(gatewayCharge(request, transaction, more), gatewayCall)
-      return chargeResult(request, transaction, answer, clock.now(), mayBeMade())
-    },
-    failed: (error) => failedCharge(error, unknownCheckAt(clock.now()), mayBeMade()),
+    ask: (gatewayCall) => askCharge(gateway, gatewayCall, asked, deps.clock),
     store: (result, now) =>
-      ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
+      deps.ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
   })
 }
 
@@ -280,7 +275,7 @@ function responseNow(row: TransactionRow, now: number): PaymentResponse {
   }
 }
 
-/** The response if the gateway is not called. Throws as `Charge` does. */
+/** The response if the gateway is not called. Throws as `charge` does. */
 function answerAtOnce(
   begun: FoundCharge,
   { gateway, reference }: ChargeRequest,

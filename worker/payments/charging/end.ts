@@ -9,7 +9,6 @@ import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
 import { type FoundCharge, type OpenCharge, openBy } from '../acts/find-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
-import type { References } from '../domain/double-payment.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -19,12 +18,13 @@ import {
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import {
-  type AskedAgain,
   closedBy,
-  isUnsent,
+  isUnpayable,
   type Replacement,
+  type Told,
   type WayOut,
   wayOut,
+  wayOutUnnamed,
 } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
@@ -37,7 +37,6 @@ import {
   gatewayOf,
   isClosable,
   type KnownStatus,
-  type StatusAnswer,
   type StoredPayment,
   type SupportsCancel,
   supportsCancel,
@@ -45,8 +44,6 @@ import {
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
 import { maskError } from '../mask.ts'
-import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
 import {
   type Answered,
   type Deadlines,
@@ -55,81 +52,71 @@ import {
   type OperationDeps,
 } from './operation.ts'
 
-export interface CancelDeps extends OperationDeps, AskDeps {
-  queries: Pick<PaymentQueries, 'byId'>
-}
-
 /**
  * By our id. The payment, which has ended without money; undefined: its id is unknown. Throws
  * PaymentConflictException (`not_cancellable`, `in_progress`), PaymentsPausedException,
  * GatewayUnavailableException when the outcome is unknown, LedgerUnavailable.
  */
-export type Cancel = (
+export async function cancel(
+  deps: OperationDeps,
   transactionId: string,
-  context?: OperationContext,
-) => Promise<TransactionRow | undefined>
-
-export function createCancel(deps: CancelDeps): Cancel {
+  { correlationId, by }: OperationContext = {},
+): Promise<TransactionRow | undefined> {
   const { ledger, gateways, queries, clock } = deps
-  return async (transactionId, { correlationId, by } = {}) => {
-    const deadlines = deadlinesOf(clock.elapsed())
-    const known = await queries.byId(transactionId)
-    if (!known) return undefined
-    const gateway = gatewayOf(gateways, known.gateway)
-    const begun = await beginClosing(deps, gateway, deadlines, {
-      transactionId,
-      purpose: 'cancel',
-      correlationId,
-      by,
-      unseenIsUnpayable: gateway.unseenIsUnpayable ?? false,
-    })
-    const { asked } = begun
-    if (begun.state === 'ended') return begun.transaction
-    if (begun.state !== 'begun') throw refusal(gateway, begun, known, asked.now)
-    const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
-    const closed = await inTime(deps, deadlines.answeredBy, asking)
-    const { row = known, refusal: no } = closed
-    if (UNPAID_ENDS.includes(row.status)) return row
-    if (row.status !== 'Pending') {
-      throw refusal(gateway, { state: 'paid' }, row, asked.now)
-    }
-    await inTime(deps, deadlines.answeredBy, ledger.endClosing(asked))
-    if (no) throw refusal(gateway, { state: 'refused', error: no }, row, asked.now)
-    throw notClosed(gateway, row, clock.now())
+  const deadlines = deadlinesOf(clock.elapsed())
+  const known = await queries.byId(transactionId)
+  if (!known) return undefined
+  const gateway = gatewayOf(gateways, known.gateway)
+  const begun = await beginClosing(deps, gateway, deadlines, {
+    transactionId,
+    purpose: 'cancel',
+    correlationId,
+    by,
+    unseenIsUnpayable: gateway.unseenIsUnpayable ?? false,
+  })
+  const { asked } = begun
+  if (begun.state === 'ended') return begun.transaction
+  if (begun.state !== 'begun') throw refusal(gateway, begun, known, asked.now)
+  const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
+  const closed = await inTime(deps, deadlines.answeredBy, asking)
+  const { row = known, refusal: no } = closed
+  if (UNPAID_ENDS.includes(row.status)) return row
+  if (row.status !== 'Pending') {
+    throw refusal(gateway, { state: 'paid' }, row, asked.now)
   }
+  await inTime(deps, deadlines.answeredBy, ledger.endClosing(asked))
+  if (no) throw refusal(gateway, { state: 'refused', error: no }, row, asked.now)
+  throw notClosed(gateway, row, clock.now())
 }
 
 type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { asked: ClosingStart }
 
 /** Throws PaymentsPausedException. */
 async function beginClosing(
-  { clock, ledger, later }: OperationDeps,
+  deps: OperationDeps,
   gateway: AnyGateway,
   { begunBy }: Deadlines,
   closing: Omit<ClosingStart, 'id' | 'isClosable' | 'now' | 'until'>,
 ): Promise<Closing> {
-  const now = clock.now()
+  const now = deps.clock.now()
   const until = now + CALL_PATIENCE_MS
   const asked = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
-  const begun = await inTime({ clock, later }, begunBy, ledger.beginClosing(asked))
+  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(asked))
   if (begun.state === 'paused') throw new PaymentsPausedException(begun)
   return { ...begun, asked }
 }
 
 /** What the gateway reports is applied as from a webhook: it may be paid. */
 async function close(
-  deps: CancelDeps,
+  deps: OperationDeps,
   gateway: AnyGateway,
   transaction: TransactionRow,
   deadlineAt: number,
 ): Promise<{ row: TransactionRow | undefined; refusal: PaymentError | undefined }> {
-  const { id: transactionId } = transaction
   const open = { transaction, isPageOpen: true }
   const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
-  if (way === 'replace' && answer) {
-    await deps.applyAnswer(transaction, answer)
-  }
-  const row = await deps.queries.byId(transactionId)
+  if (way === 'replace' && answer) await deps.applyAnswer(transaction, answer)
+  const row = await deps.queries.byId(transaction.id)
   return { row, refusal }
 }
 
@@ -170,11 +157,6 @@ function refusal(
   }
 }
 
-export interface ReplaceDeps extends OperationDeps, AskDeps {
-  queries: Pick<PaymentQueries, 'openElsewhere'>
-  references: References
-}
-
 /** What became of one try. */
 export type Tried =
   | { kind: 'found'; begun: FoundCharge }
@@ -193,7 +175,7 @@ export function openIn(tried: Tried, now: number): OpenCharge | undefined {
  * GatewayUnavailableException if the page of another request may still be paid.
  */
 export async function toReplace(
-  deps: ReplaceDeps,
+  deps: OperationDeps,
   gateway: AnyGateway,
   open: OpenCharge,
   deadlines: Deadlines,
@@ -222,22 +204,20 @@ export async function toReplace(
       throw notClosed(gateway, transaction, now)
     case 'apply':
       return 'again'
-    case 'replace': {
-      const cannotBePaid = gateway.unseenIsUnpayable || isUnsent(transaction)
+    case 'replace':
       return {
         transactionId,
         eventId: newId(now),
         ...(gatewayId !== null && { nextCheckAt: now + DAY_MS }),
-        ...(gatewayId === null && cannotBePaid && { isUnpayable: true }),
+        ...(isUnpayable(transaction, gateway) && { isUnpayable: true }),
         ...(closing && { closedBy: closedBy(closing.asked) }),
       }
-    }
   }
 }
 
 /** Only the shop knows whether the payer may still pay there. */
 export async function openElsewhere(
-  { queries, references, clock, log }: ReplaceDeps,
+  { queries, references, clock, log }: OperationDeps,
   { gateway, reference }: ChargeRequest,
   { answeredBy }: Deadlines,
 ): Promise<Pick<PaymentResponse, 'otherOpen'>> {
@@ -254,16 +234,10 @@ export async function openElsewhere(
   }
 }
 
-export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {
-  applyAnswer: ApplyAnswer
-}
-
-export interface Asked {
+export interface Asked extends Told {
   way: WayOut
   /** The gateway's last one. */
   answer?: KnownStatus
-  /** The gateway does not cancel it, and says why. */
-  refusal?: PaymentError
 }
 
 /**
@@ -271,34 +245,23 @@ export interface Asked {
  * gateway is not awaited after that.
  */
 async function askAgain(
-  deps: AskDeps,
+  deps: OperationDeps,
   gateway: AnyGateway,
   { transaction, isPageOpen }: OpenCharge,
   deadlineAt: number,
 ): Promise<Asked> {
-  const { unseenIsUnpayable = false } = gateway
-  const isRepeatable = gateway.chargeRepeatableForMs > 0
-  const terms = { isRepeatable, unseenIsUnpayable, isPageOpen }
   if (transaction.gateway_transaction_id === null) {
-    return {
-      way: wayOut({ ...terms, hasGatewayId: false, isUnsent: isUnsent(transaction) }),
-    }
+    return { way: wayOutUnnamed(transaction, gateway) }
   }
-  const { answer, cancellation, refusal } = await statusOf(deps, gateway, transaction, deadlineAt)
-  const known = answer?.known ? answer : undefined
-  if (known && isOfAnother(transaction, known)) {
-    await deps.applyAnswer(transaction, known)
+  const told = await statusOf(deps, gateway, transaction, deadlineAt)
+  const { answer } = told
+  if (answer && isOfAnother(transaction, answer)) {
+    await deps.applyAnswer(transaction, answer)
     return { way: 'wait' }
   }
-  const asked: AskedAgain = {
-    ...terms,
-    hasGatewayId: true,
-    ...(known && { answer: known }),
-    ...(cancellation && { cancellation }),
-  }
-  const way = wayOut(asked)
-  if (way === 'apply' && known) await deps.applyAnswer(transaction, known)
-  return { way, ...(known && { answer: known }), ...(refusal && { refusal }) }
+  const way = wayOut(told, isPageOpen)
+  if (way === 'apply' && answer) await deps.applyAnswer(transaction, answer)
+  return { way, ...told }
 }
 
 /** Asked again, it is asked at once: somebody waits for it. */
@@ -311,16 +274,10 @@ const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
     retryAfterMs: Math.min(checkedInMs(row.next_check_at ?? undefined, now), LONGEST_WAIT_MS),
   })
 
-interface Status {
-  /** Undefined: the gateway gave no answer. */
-  answer?: StatusAnswer
-  cancellation?: 'accepted' | 'refused'
-  /** Why it was refused. */
-  refusal?: PaymentError
-}
+type Status = Omit<Asked, 'way'>
 
 async function statusOf(
-  { client, log }: AskDeps,
+  { client, log }: OperationDeps,
   gateway: AnyGateway,
   open: TransactionRow,
   deadlineAt: number,
@@ -329,14 +286,15 @@ async function statusOf(
   const payment = storedPayment(open)
   const ask = async (call: GatewayCall): Promise<Status> => {
     const answer = await gateway.checkStatus(payment, call)
-    const isPending = answer.known && answer.status === 'Pending' && !isOfAnother(open, answer)
+    if (!answer.known) return {}
+    const isPending = answer.status === 'Pending' && !isOfAnother(open, answer)
     if (!isPending || !supportsCancel(gateway)) return { answer }
-    const { cancelRefusal: refusal, isBeingPaid } = answer
-    if (refusal) return { answer, cancellation: 'refused', refusal }
-    if (isBeingPaid) return { answer }
-    const cancelled = await cancel(gateway, payment, call)
+    if (answer.cancelRefusal) return { answer, refusal: answer.cancelRefusal }
+    if (answer.isBeingPaid) return { answer }
+    const refused = await cancelAt(gateway, payment, call)
     // It may have been paid just before, so the gateway is asked again.
-    return { answer: await gateway.checkStatus(payment, call), ...cancelled }
+    const last = await gateway.checkStatus(payment, call)
+    return { ...(last.known && { answer: last }), ...refused }
   }
   try {
     return await client.run(gateway, 'charge', ask, { deadlineAt })
@@ -350,16 +308,16 @@ async function statusOf(
   }
 }
 
-async function cancel(
+async function cancelAt(
   gateway: SupportsCancel,
   payment: StoredPayment,
   call: GatewayCall,
-): Promise<Pick<Status, 'cancellation' | 'refusal'>> {
+): Promise<Pick<Status, 'refusal'>> {
   try {
     await gateway.cancel(payment, call)
-    return { cancellation: 'accepted' }
+    return {}
   } catch (error) {
     if (!(error instanceof GatewayRefusedException)) throw error
-    return { cancellation: 'refused', refusal: error.error }
+    return { refusal: error.error }
   }
 }

@@ -24,31 +24,22 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
-import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { AskDeps, Cancel } from './end.ts'
+import { cancel } from './end.ts'
 import type { OperationDeps } from './operation.ts'
-import type { Refund } from './refund.ts'
+import { refund } from './refund.ts'
 
-export interface DriverDeps
-  extends Pick<AskDeps, 'applyAnswer'>,
-    Pick<OperationDeps, 'client' | 'clock'> {
-  queries: Pick<PaymentQueries, 'find'>
-  refund: Refund
-  cancel: Cancel
-}
-
-export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacade {
+export function driverFacade(deps: OperationDeps, gateway: AnyGateway): DriverFacade {
   const { key } = gateway
   return {
     key,
     ...(supportsRefund(gateway) && {
-      refund: (request, context) => deps.refund(key, request, { by: IN_PROCESS, ...context }),
+      refund: (request, context) => refund(deps, key, request, { by: IN_PROCESS, ...context }),
     }),
     ...(supportsStatusCheck(gateway) && { status: (id) => statusOf(deps, gateway, id) }),
     ...(isClosable(gateway) && {
       cancel: async (id, context) => {
         const transaction = await find(deps, gateway, id)
-        const cancelled = await deps.cancel(transaction.id, { by: IN_PROCESS, ...context })
+        const cancelled = await cancel(deps, transaction.id, { by: IN_PROCESS, ...context })
         return toTransaction(cancelled ?? transaction)
       },
     }),
@@ -56,7 +47,7 @@ export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacad
 }
 
 async function statusOf(
-  deps: DriverDeps,
+  deps: OperationDeps,
   gateway: Gateway & SupportsStatusCheck,
   transactionId: string,
 ): Promise<GatewayStatus | undefined> {
@@ -76,7 +67,7 @@ async function statusOf(
 }
 
 async function find(
-  { queries }: DriverDeps,
+  { queries }: OperationDeps,
   { key }: Gateway,
   id: string,
 ): Promise<TransactionRow> {

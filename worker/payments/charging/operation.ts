@@ -4,6 +4,7 @@
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
 import { checkedInMs } from '../domain/check-times.ts'
+import type { References } from '../domain/double-payment.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -12,14 +13,26 @@ import {
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import { type Admitted, CALL_TIMEOUT_MS, type GatewayClient } from '../gateways/client.ts'
-import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
+import {
+  type AdmittedCall,
+  CALL_TIMEOUT_MS,
+  type GatewayClient,
+  type OpenCall,
+} from '../gateways/client.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
+import type { Called } from '../gateways/outcome.ts'
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
+import type { Reconciliation } from '../reconciliation/reconcile.ts'
 
-export interface OperationDeps {
+export interface OperationDeps extends Pick<Reconciliation, 'applyAnswer'> {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   client: GatewayClient
+  queries: PaymentQueries
+  references: References
+  /** The gateway's callback URL. `origin`: the address that this request came to. */
+  callbackUrl(gateway: string, origin: string | undefined): string | undefined
   /** Lets work go on after the answer. Failures are logged. */
   later: (work: Promise<unknown>) => void
   clock: Clock
@@ -52,7 +65,7 @@ export const deadlinesOf = (startedAt: number): Deadlines => ({
 
 /** The answer, or LedgerUnavailable at the deadline; `tooLate` gets an answer after that. */
 export async function inTime<Answer>(
-  { clock, later }: Pick<OperationDeps, 'clock' | 'later'>,
+  { clock, later }: OperationDeps,
   deadlineAt: number,
   work: Promise<Answer>,
   tooLate: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
@@ -68,8 +81,6 @@ export async function inTime<Answer>(
 
 /** A payer may be waiting, and nothing has to be found out. */
 export const UNSENT_RETRY_MS = 5_000
-
-export type AdmittedCall = Extract<Admitted, { ok: true }>
 
 type Begun<State extends { state: string }> =
   | { begun: Extract<State, { state: 'begun' }>; admitted: AdmittedCall }
@@ -112,16 +123,11 @@ export interface GatewayWork<Result extends { kind: string }> {
   deadlines: Deadlines
   /** For the log. */
   fields?: Fields
-  ask(call: GatewayCall): Promise<Result>
-  /** The result of a call whose driver threw this. */
-  failed(error: unknown): Result
+  ask(call: OpenCall): Promise<Called<Result>>
   store(result: Result, now: number): Promise<TransactionRow>
 }
 
-export interface Answered<Result> {
-  result: Result
-  /** What the driver threw, if it did. */
-  failure: unknown
+export interface Answered<Result> extends Called<Result> {
   /** As it is stored. */
   transaction: TransactionRow
   /** When the gateway had answered, ms. */
@@ -136,21 +142,17 @@ export async function callGateway<Result extends { kind: string }>(
 ): Promise<Answered<Result>> {
   const { clock, log } = deps
   const { id: transactionId, correlation_id: correlationId } = work.transaction
-  let result: Result
-  let failure: unknown
-  try {
-    result = await work.ask(admitted.call)
-  } catch (error) {
-    failure = error
-    result = work.failed(error)
+  const called = await work.ask(admitted.call)
+  const { result } = called
+  if ('failure' in called) {
     const about = { gateway: gateway.key, transactionId, ...fields, correlationId }
-    log('warn', `payments.${name}.${result.kind}`, { ...about, error: String(error) })
+    log('warn', `payments.${name}.${result.kind}`, { ...about, error: String(called.failure) })
   }
   const now = clock.now()
   const ending = Promise.all([work.store(result, now), admitted.end()])
   try {
     const [transaction] = await inTime(deps, deadlines.answeredBy, ending)
-    return { result, failure, transaction, now }
+    return { ...called, transaction, now }
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new LedgerUnavailable(String(error.why), { transactionId })

@@ -22,12 +22,10 @@ import {
   type SupportsRefund,
   supportsRefund,
 } from '../gateways/gateway.ts'
-import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
+import { askRefund } from '../gateways/outcome.ts'
 import { refundSchema } from '../schemas.ts'
 import {
-  type AdmittedCall,
   callGateway,
-  type Deadlines,
   deadlinesOf,
   failureOf,
   inTime,
@@ -35,44 +33,61 @@ import {
   withAdmission,
 } from './operation.ts'
 
-/** `gateway` is the configuration's key. Throws as a charge does. */
-export type Refund = (
-  gateway: string,
-  request: RefundRequest,
-  context?: OperationContext,
-) => Promise<RefundResult>
-
-export function createRefund(deps: OperationDeps): Refund {
-  return async (key, asked, { idempotencyKey, correlationId, by } = {}) => {
-    const checked = checkFields(refundSchema, asked)
-    if (!checked.ok) throw new InvalidArgumentException(checked.error)
-    const request = checked.value
-    const gateway = refunderOf(deps, key)
-    const now = deps.clock.now()
-    const id = newId(now)
-    const deadlines = deadlinesOf(deps.clock.elapsed())
-    const hash = await requestHash({ gateway: key, ...request })
-    const begin = (mayCall: boolean) => {
-      const beginning = deps.ledger.beginRefund({
-        id,
-        gateway: key,
-        ...request,
-        mayCall,
-        fullOnly: gateway.refunds === 'full',
-        idempotencyKey,
-        requestHash: hash,
-        correlationId,
-        by,
-        now,
-        until: now + CALL_PATIENCE_MS,
-      })
-      return inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, id, late))
-    }
-    const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
-    if (!admitted) return answerAtOnce(begun, key, deps.clock.now())
-    const claimed = { refundId: id, request, deadlines, refundedAmount: begun.amount }
-    return await call(deps, gateway, begun.transaction, admitted, claimed)
+/** `key`: the gateway's, of the configuration. Throws as a charge does. */
+export async function refund(
+  deps: OperationDeps,
+  key: string,
+  asked: RefundRequest,
+  { idempotencyKey, correlationId, by }: OperationContext = {},
+): Promise<RefundResult> {
+  const checked = checkFields(refundSchema, asked)
+  if (!checked.ok) throw new InvalidArgumentException(checked.error)
+  const request = checked.value
+  const gateway = refunderOf(deps, key)
+  const now = deps.clock.now()
+  const id = newId(now)
+  const deadlines = deadlinesOf(deps.clock.elapsed())
+  const hash = await requestHash({ gateway: key, ...request })
+  const begin = (mayCall: boolean) => {
+    const beginning = deps.ledger.beginRefund({
+      id,
+      gateway: key,
+      ...request,
+      mayCall,
+      fullOnly: gateway.refunds === 'full',
+      idempotencyKey,
+      requestHash: hash,
+      correlationId,
+      by,
+      now,
+      until: now + CALL_PATIENCE_MS,
+    })
+    return inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, id, late))
   }
+  const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
+  if (!admitted) return answerAtOnce(begun, key, deps.clock.now())
+  const { amount: refundAmount, reason } = request
+  const called = await callGateway<RefundOutcome>(deps, gateway, {
+    name: 'refund',
+    transaction: begun.transaction,
+    admitted,
+    deadlines,
+    fields: { refundId: id },
+    ask: (call) =>
+      askRefund(
+        gateway,
+        call,
+        begun.transaction,
+        { refundId: id, refundAmount, reason },
+        deps.clock,
+      ),
+    store: (result, now) => deps.ledger.finishRefund({ refundId: id, now, result }),
+  })
+  const { result } = called
+  if (result.kind !== 'done' && result.kind !== 'accepted') {
+    throw failureOf(gateway, { ...called, result })
+  }
+  return { success: true, refundId: result.gatewayRefundId ?? id, refundedAmount: begun.amount }
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
@@ -150,43 +165,3 @@ function notRefundable(status: PaymentStatus): string {
 
 const amountOf = ({ amount, currency }: Pick<TransactionRow, 'amount' | 'currency'>) =>
   `${amount} ${currency} (minor units)`
-
-async function call(
-  deps: OperationDeps,
-  gateway: Gateway & SupportsRefund,
-  transaction: TransactionRow,
-  admitted: AdmittedCall,
-  claimed: {
-    refundId: string
-    request: RefundRequest
-    deadlines: Deadlines
-    refundedAmount: number
-  },
-): Promise<RefundResult> {
-  const { ledger, clock } = deps
-  const { refundId, request, deadlines, refundedAmount } = claimed
-  // A refund has no earlier call: only the one that claimed it sends its id.
-  const mayBeMade = () => admitted.unanswered() > 0
-  const called = await callGateway<RefundOutcome>(deps, gateway, {
-    name: 'refund',
-    transaction,
-    admitted,
-    deadlines,
-    fields: { refundId },
-    async ask(gatewayCall) {
-      const { amount: refundAmount, reason } = request
-      const asked = { refundId, refundAmount, reason, earlier: 'none' } as const
-      const refund = { ...storedPayment(transaction), ...asked }
-      const answer = await gateway.refund(refund, gatewayCall)
-      return refundResult(answer, clock.now(), mayBeMade())
-    },
-    failed: (error) => failedRefund(error, clock.now(), mayBeMade()),
-    store: (result, now) => ledger.finishRefund({ refundId, now, result }),
-  })
-  const { result } = called
-  if (result.kind !== 'done' && result.kind !== 'accepted') {
-    throw failureOf(gateway, { ...called, result })
-  }
-  const { gatewayRefundId = refundId } = result
-  return { success: true, refundId: gatewayRefundId, refundedAmount }
-}

@@ -44,8 +44,10 @@ export const isAskable = (
   (row.status === 'Pending' && isRepeatable(row, gateway, now))
 
 /** It is certain that nobody can pay it: it is ended without asking its gateway. */
-export const isUnpayable = (row: TransactionRow, unseenIsUnpayable: boolean): boolean =>
-  row.gateway_transaction_id === null && (isUnsent(row) || unseenIsUnpayable)
+export const isUnpayable = (
+  row: TransactionRow,
+  { unseenIsUnpayable = false }: { unseenIsUnpayable?: boolean },
+): boolean => row.gateway_transaction_id === null && (isUnsent(row) || unseenIsUnpayable)
 
 /**
  * It is open and cannot be paid: it has no page and no code, and no call is waiting for one, or
@@ -78,26 +80,16 @@ export function withPageClosed(payment: Payment): Payment {
   })
 }
 
-/** What is known of an open charge when its gateway was asked once more. */
-export interface AskedAgain {
-  /** The gateway has given it an id. Without one, its status cannot be asked for. */
-  hasGatewayId: boolean
-  /** The payer may have its page: it may be paid until its gateway reports an end. */
-  isPageOpen?: boolean
-  /** Nothing of it was ever sent. */
-  isUnsent?: boolean
-  /** A repeated charge is the same charge to this gateway, or was for a time. */
-  isRepeatable: boolean
-  /** A charge whose page nobody saw cannot be paid there. */
-  unseenIsUnpayable?: boolean
-  /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
+/** What a gateway has told of an open charge, asked once more. */
+export interface Told {
+  /** Undefined: nothing, or that it does not know the payment. */
   answer?: {
     status: PaymentStatus
     /** Still Pending, and somebody may be paying at this moment. */
     isBeingPaid?: boolean
   }
-  /** How the gateway took our cancellation. Undefined: it was not asked for one. */
-  cancellation?: 'accepted' | 'refused'
+  /** Why it does not cancel it. */
+  refusal?: PaymentError
 }
 
 /**
@@ -106,19 +98,24 @@ export interface AskedAgain {
  */
 export type WayOut = 'replace' | 'apply' | 'wait'
 
-export function wayOut(asked: AskedAgain): WayOut {
-  const { hasGatewayId, isPageOpen, answer, cancellation } = asked
-  const { isRepeatable, unseenIsUnpayable, isUnsent } = asked
-  if (isUnsent) return 'replace'
-  // Its code was lost, so it cannot be paid, and its status cannot be checked.
-  if (!hasGatewayId) return isRepeatable && !unseenIsUnpayable ? 'wait' : 'replace'
+/** `isPageOpen`: the payer may have its page, and pay until the gateway reports an end. */
+export function wayOut({ answer, refusal }: Told, isPageOpen: boolean): WayOut {
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'replace'
   if (status !== 'Pending') return 'apply'
   // A gateway that refuses to cancel may be about to receive money.
-  return isPageOpen || isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
+  return isPageOpen || isBeingPaid || refusal ? 'wait' : 'replace'
 }
+
+/**
+ * Of a charge without a gateway's id. Its code was lost, so it cannot be paid, and its status cannot
+ * be asked for: unless a repeated charge is the same charge to its gateway, or was for a time.
+ */
+export const wayOutUnnamed = (
+  row: TransactionRow,
+  gateway: { chargeRepeatableForMs: number; unseenIsUnpayable?: boolean },
+): WayOut => (gateway.chargeRepeatableForMs === 0 || isUnpayable(row, gateway) ? 'replace' : 'wait')
 
 /** For a person who cancels it, or for another attempt. */
 export type Purpose = 'cancel' | 'replace'

@@ -21,17 +21,17 @@ export interface ClientDeps {
   notify: Notify
 }
 
+/** A call as its driver gets it, and what is known of it so far. */
+export interface OpenCall extends GatewayCall {
+  /** How many tries had no definite answer. */
+  unanswered(): number
+}
+
+/** `end` reports the result of the call, once, and never rejects. */
+export type AdmittedCall = { ok: true; call: OpenCall; end(): Promise<void> }
+
 /** A call that the guard admits, or why it does not. */
-export type Admitted =
-  | {
-      ok: true
-      call: GatewayCall
-      /** How many tries so far had no definite answer. */
-      unanswered(): number
-      /** Reports the result of the call, once. Never rejects. */
-      end(): Promise<void>
-    }
-  | { ok: false; error: GatewayUnavailableException }
+export type Admitted = AdmittedCall | { ok: false; error: GatewayUnavailableException }
 
 /**
  * For a whole call: its token, each try, each wait. A charge must be answered within 20 s
@@ -80,11 +80,10 @@ export function createClient(deps: ClientDeps) {
     const admission = await ask(key, kind, purpose)
     if (!admission.ok) return { ok: false, error: refusalOf(key, admission) }
     const opened = openCall({ ...deps, key, deadlineAt }, admission.accessToken)
-    const { verdict, failure, unanswered, ...call } = opened
+    const { verdict, failure, ...call } = opened
     return {
       ok: true,
       call,
-      unanswered,
       async end() {
         // A stranger may know an input that makes the gateway fail. Counting such failures would
         // let them open the circuit for every payer.
@@ -99,18 +98,17 @@ export function createClient(deps: ClientDeps) {
     /**
      * Runs `work` with a call and reports its result, also when it throws. Throws
      * GatewayUnavailableException for an open circuit, TooManyCallbacks for a used-up limit.
-     * `unanswered`: how many tries so far had no definite answer.
      */
     async run<Result>(
       gateway: Pick<Gateway, 'key'>,
       kind: CallKind,
-      work: (call: GatewayCall, unanswered: () => number) => Promise<Result>,
+      work: (call: OpenCall) => Promise<Result>,
       { purpose, deadlineAt }: { purpose?: Purpose; deadlineAt?: number } = {},
     ): Promise<Result> {
       const admitted = await admit(gateway, kind, purpose, deadlineAt)
       if (!admitted.ok) throw admitted.error
       try {
-        return await work(admitted.call, admitted.unanswered)
+        return await work(admitted.call)
       } finally {
         await admitted.end()
       }
@@ -138,13 +136,11 @@ interface CallDeps extends ClientDeps {
 export function openCall(
   deps: CallDeps,
   token?: string,
-): GatewayCall & {
+): OpenCall & {
   /** The result so far. A failure stays a failure, even if a later request succeeds. */
   verdict(): Verdict
   /** What failed last, without secrets. */
   failure(): string | undefined
-  /** How many tries so far had no definite answer. */
-  unanswered(): number
 } {
   const { key, clock, log, notify, deadlineAt } = deps
   let verdict: Verdict = 'neutral'

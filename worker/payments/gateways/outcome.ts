@@ -1,6 +1,7 @@
 // What lies between the ledger's rows and a driver: what the driver gets of a payment, and what its
-// answer to a charge or a refund comes to, or what it threw. Pure.
+// answer to a charge or a refund comes to, or what it threw.
 
+import type { Clock } from '../../shared/clock.ts'
 import { isSafeForSecrets } from '../../shared/loopback.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import type { RefundOutcome } from '../acts/refund.ts'
@@ -11,21 +12,25 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import { isAskable, isUnpayable } from '../domain/open-charge.ts'
+import { type Earlier, isAskable, isUnpayable } from '../domain/open-charge.ts'
 import { isCalled, isForeign, type Payment, paidAmount } from '../domain/payment.ts'
 import { isRefundable, isRefunding, refundable } from '../domain/refunds.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { isoTime, possibleTime } from '../domain/time.ts'
 import type { Can, ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import { maskError } from '../mask.ts'
+import type { OpenCall } from './client.ts'
 import {
   type AnyGateway,
   type ChargeAnswer,
+  type Gateway,
   type GatewayCharge,
+  type GatewayRefund,
   isClosable,
   type RefundAnswer,
   type Refused,
   type StoredPayment,
+  type SupportsRefund,
   supportsRefund,
   supportsStatusCheck,
 } from './gateway.ts'
@@ -51,7 +56,7 @@ export function canOf(
     return { refund: 0, check: false, cancel: false }
   }
   const isFree = !isCalled(transaction, now)
-  const isOver = isUnpayable(transaction, gateway.unseenIsUnpayable ?? false)
+  const isOver = isUnpayable(transaction, gateway)
   const mayClose = isClosable(gateway) && transaction.gateway_transaction_id !== null
   return {
     refund: leftOf(payment, gateway),
@@ -68,6 +73,39 @@ function leftOf(payment: Payment, gateway: AnyGateway): number {
   return gateway.refunds === 'full' && left < paidAmount(payment.transaction) ? 0 : left
 }
 
+/** What came of asking a gateway. `failure`: what its driver threw, if it did. */
+export interface Called<Result> {
+  result: Result
+  failure?: unknown
+}
+
+interface ChargeAsked {
+  transaction: TransactionRow
+  request: ChargeRequest
+  earlier: Earlier
+  callbackUrl: string | undefined
+  /** When it is checked, if the outcome is unknown. */
+  checkAt(now: number): number
+}
+
+/** Calls the gateway for a charge that the ledger has begun. Never rejects. */
+export async function askCharge(
+  gateway: Gateway,
+  call: OpenCall,
+  { transaction, request, earlier, callbackUrl, checkAt }: ChargeAsked,
+  clock: Pick<Clock, 'now'>,
+): Promise<Called<ChargeResult>> {
+  const mayBeMade = () => earlier === 'unknown' || call.unanswered() > 0
+  try {
+    const more = { earlier, callbackUrl, now: clock.now() }
+    const answer = await gateway.charge(gatewayCharge(request, transaction, more), call)
+    return { result: chargeResult(request, transaction, answer, clock.now(), mayBeMade()) }
+  } catch (error) {
+    return { result: failedCharge(error, checkAt(clock.now()), mayBeMade()), failure: error }
+  }
+}
+
+/** @forTests What is sent for a charge that an older version has begun. */
 export const gatewayCharge = (
   request: ChargeRequest,
   { external_reference_id, installation }: TransactionRow,
@@ -79,6 +117,24 @@ export const gatewayCharge = (
   ...more,
 })
 
+/** Calls the gateway for a refund that the ledger has claimed: nobody else sends its id. */
+export async function askRefund(
+  gateway: SupportsRefund,
+  call: OpenCall,
+  transaction: TransactionRow,
+  asked: Pick<GatewayRefund, 'refundId' | 'refundAmount' | 'reason'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<Called<RefundOutcome>> {
+  const mayBeMade = () => call.unanswered() > 0
+  try {
+    const refund = { ...storedPayment(transaction), ...asked, earlier: 'none' } as const
+    const answer = await gateway.refund(refund, call)
+    return { result: refundResult(answer, clock.now(), mayBeMade()) }
+  } catch (error) {
+    return { result: failedRefund(error, clock.now(), mayBeMade()), failure: error }
+  }
+}
+
 /** A refund that is under way, or whose outcome is unknown, is checked first after this. */
 const REFUND_CHECK_MS = 5 * 60_000
 /** A charge that is answered days late has no check left, but may still be paid. */
@@ -88,6 +144,7 @@ const LATE_CHECK_MS = 5 * 60_000
  * `now` in ms; `mayBeMade`: an earlier request for it was sent and had no definite answer. Throws
  * GatewayUnavailableException for a `redirectUrl` that is no page, and for a refusal that does not
  * settle what the earlier request did.
+ * @forTests What each field of an answer comes to.
  */
 export function chargeResult(
   request: ChargeRequest,
@@ -130,20 +187,15 @@ function isPage(text: string): boolean {
 }
 
 /** What a driver threw, as data. A payment that was made without a page keeps its gateway id. */
-export function failedCharge(
-  error: unknown,
-  nextCheckAt: number,
-  mayBeMade: boolean,
-): ChargeResult {
+function failedCharge(error: unknown, nextCheckAt: number, mayBeMade: boolean): ChargeResult {
   const result = failedResult(error, nextCheckAt, mayBeMade)
-  if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
-  const { gatewayTransactionId, isUnsent } = error
-  if (isUnsent && !mayBeMade) return { kind: 'unsent', nextCheckAt }
+  const isMade = result.kind === 'unknown' && error instanceof GatewayUnavailableException
+  const { gatewayTransactionId } = isMade ? error : {}
   return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
 }
 
 /** As `chargeResult`. */
-export function refundResult(answer: RefundAnswer, now: number, mayBeMade: boolean): RefundOutcome {
+function refundResult(answer: RefundAnswer, now: number, mayBeMade: boolean): RefundOutcome {
   if (!answer.ok) return refused(answer, mayBeMade)
   const { gatewayRefundId, isDone } = answer
   const id = gatewayRefundId !== undefined && { gatewayRefundId }
@@ -151,11 +203,11 @@ export function refundResult(answer: RefundAnswer, now: number, mayBeMade: boole
   return { kind: 'accepted', ...id, nextCheckAt: now + REFUND_CHECK_MS }
 }
 
-/** What a driver threw, as data. */
-export const failedRefund = (error: unknown, now: number, mayBeMade: boolean): RefundOutcome =>
-  error instanceof GatewayUnavailableException && error.isUnsent && !mayBeMade
-    ? { kind: 'unsent' }
-    : failedResult(error, now + REFUND_CHECK_MS, mayBeMade)
+/** What a driver threw, as data. What was not sent is not waited for: it has ended. */
+function failedRefund(error: unknown, now: number, mayBeMade: boolean): RefundOutcome {
+  const result = failedResult(error, now + REFUND_CHECK_MS, mayBeMade)
+  return result.kind === 'unsent' ? { kind: 'unsent' } : result
+}
 
 function refused(
   { error, coversEarlier }: Refused,
@@ -170,12 +222,12 @@ function refused(
   )
 }
 
-/** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
-const failedResult = (
+/** Only a no, or what was never sent, settles it. */
+function failedResult(
   error: unknown,
   nextCheckAt: number,
   mayBeMade: boolean,
-): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown' | 'unsent'; nextCheckAt: number } {
   if (mayBeMade) return { kind: 'unknown', nextCheckAt }
   if (error instanceof GatewayRefusedException) {
     return { kind: 'refused', error: maskError(error.error) }
@@ -183,5 +235,6 @@ const failedResult = (
   if (error instanceof InvalidArgumentException) {
     return { kind: 'refused', error: { code: error.code, message: error.message } }
   }
-  return { kind: 'unknown', nextCheckAt }
+  const isUnsent = error instanceof GatewayUnavailableException && error.isUnsent
+  return { kind: isUnsent ? 'unsent' : 'unknown', nextCheckAt }
 }

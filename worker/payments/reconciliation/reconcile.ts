@@ -24,15 +24,19 @@ import {
   type StatusAnswer,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
+import { askCharge, type Called, storedPayment } from '../gateways/outcome.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { reportMask } from '../mask.ts'
 
-export interface ReconcileDeps extends ApplyDeps {
-  ledger: Pick<Ledger, 'answer' | 'settleCheck' | 'finishCharge'>
+export interface ReconcileDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  ledger: Pick<Ledger, 'answer' | 'settleCheck' | 'finishCharge' | 'claimCheck'>
   client: Pick<GatewayClient, 'run'>
   /** The callback URL for a gateway; undefined: the gateway has one configured. */
   callbackUrl?: (gateway: string, origin: string | undefined) => string | undefined
+  onMismatch: 'log' | 'reject'
+  clock: Clock
+  log: Log
 }
 
 export interface Reconciled {
@@ -45,14 +49,19 @@ export interface Reconciled {
   isAlerted: boolean
 }
 
-/** Rejects with the ledger's errors only; a gateway's failure is a result. */
-export type Reconcile = (check: Check) => Promise<Reconciled>
+export type Reconciliation = ReturnType<typeof createReconciliation>
 
-export function createReconcile(deps: ReconcileDeps): Reconcile {
-  const { ledger, gateways, clock, log } = deps
-  const answerIn = answersOf(deps)
+export function createReconciliation(deps: ReconcileDeps) {
+  const { ledger, gateways, onMismatch, clock, log } = deps
+  const mask = reportMask(gateways)
+  const answerIn = (
+    { gateway }: TransactionRow,
+    told: KnownStatus,
+    askedAt = clock.now(),
+  ): Answer => ({ id: newId(clock.now()), report: mask(gateway, told), askedAt, onMismatch })
 
-  return async (check) => {
+  /** Rejects with the ledger's errors only; a gateway's failure is a result. */
+  async function reconcile(check: Check): Promise<Reconciled> {
     const { transaction } = check
     const gateway = gateways.get(transaction.gateway)
     if (!gateway) {
@@ -96,32 +105,30 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
    */
   async function chargeAgain(gateway: AnyGateway, check: Check): Promise<Reconciled> {
     const { transaction } = check
-    const { id: transactionId, request: asked } = transaction
-    const request = JSON.parse(asked ?? '{}') as ChargeRequest
-    const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
-    const earlier = earlierCall(transaction)
+    const { id: transactionId } = transaction
     const due = transaction.next_check_at ?? clock.now() + CHECK_CLAIM_MS
+    const asked = {
+      transaction,
+      request: JSON.parse(transaction.request ?? '{}') as ChargeRequest,
+      earlier: earlierCall(transaction),
+      callbackUrl: deps.callbackUrl?.(gateway.key, undefined),
+      checkAt: () => due,
+    }
     const finish = (result: ChargeResult, now = clock.now()) =>
       ledger.finishCharge({ transactionId, eventId: newId(now), now, result })
-    // Stored before it is sent: after a crash it must not look as if it had never been sent.
-    if (earlier === 'none') {
-      await finish({ kind: 'unknown', nextCheckAt: due })
-    }
-    const charge = gatewayCharge(request, transaction, { earlier, callbackUrl, now: clock.now() })
-    let unanswered = () => 0
-    const mayBeMade = () => earlier === 'unknown' || unanswered() > 0
-    let result: ChargeResult
-    let failure: unknown
+    let called: Called<ChargeResult>
     try {
-      const answer = await deps.client.run(gateway, 'charge', (call, counted) => {
-        unanswered = counted
-        return gateway.charge(charge, call)
+      called = await deps.client.run(gateway, 'charge', async (call) => {
+        // Stored before it is sent: after a crash it must not look as if it had never been sent.
+        if (asked.earlier === 'none') await finish({ kind: 'unknown', nextCheckAt: due })
+        return await askCharge(gateway, call, asked, clock)
       })
-      result = chargeResult(request, transaction, answer, clock.now(), mayBeMade())
     } catch (error) {
-      failure = error
-      result = failedCharge(error, due, mayBeMade())
+      if (!(error instanceof GatewayUnavailableException)) throw error
+      // It is not called for now: nothing was sent.
+      return await unreachable(check, error)
     }
+    const { result, failure } = called
     if (result.kind === 'unsent' || isAnswer(result)) await finish(result)
     if (!isAnswer(result)) return await unreachable(check, failure)
     log('info', 'payments.check.charged_again', { ...idsOf(transaction), result: result.kind })
@@ -161,77 +168,29 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const result = isUnanswered ? 'unreachable' : outcome === 'applied' ? 'moved' : 'waits'
     return { result, isAlerted: alert !== undefined }
   }
-}
 
-/** A page, a definite refusal, or a payment id without a page to pay on. */
-const isAnswer = (result: ChargeResult): boolean =>
-  result.kind === 'answered' || result.kind === 'refused' || gatewayIdIn(result) !== undefined
-
-export interface ApplyDeps {
-  gateways: ReadonlyMap<string, AnyGateway>
-  ledger: Pick<Ledger, 'answer'>
-  onMismatch: 'log' | 'reject'
-  clock: Clock
-  log: Log
-}
-
-const answersOf = ({ gateways, onMismatch, clock }: Omit<ApplyDeps, 'ledger'>) => {
-  const mask = reportMask(gateways)
-  return ({ gateway }: TransactionRow, told: KnownStatus, askedAt = clock.now()): Answer => ({
-    id: newId(clock.now()),
-    report: mask(gateway, told),
-    askedAt,
-    onMismatch,
-  })
-}
-
-/**
- * Applies what the gateway tells of a payment, if it is new. `askedAt`, in ms: what happened since
- * then may be missing in it. Rejects with the ledger's errors.
- */
-export type ApplyAnswer = (
-  asked: TransactionRow,
-  told: KnownStatus,
-  askedAt?: number,
-) => Promise<void>
-
-export function createApply(deps: ApplyDeps): ApplyAnswer {
-  const { ledger, clock, log } = deps
-  const answerIn = answersOf(deps)
-  return async (asked, told, askedAt) => {
+  /**
+   * Applies what the gateway tells of a payment, if it is new. `askedAt`, in ms: what happened since
+   * then may be missing in it. Rejects with the ledger's errors.
+   */
+  async function applyAnswer(
+    asked: TransactionRow,
+    told: KnownStatus,
+    askedAt?: number,
+  ): Promise<void> {
     const answer = answerIn(asked, told, askedAt)
     const recorded = await ledger.answer({ asked, answer, now: clock.now() })
     const { outcome } = recorded
     if (outcome) logOutcome(log, outcome, { ...idsOf(asked), status: told.status, ...recorded })
   }
-}
 
-const logOutcome = (log: Log, outcome: string, fields: Fields): void =>
-  log(outcome === 'applied' ? 'info' : 'warn', `payments.check.${outcome}`, fields)
-
-/** As the log names a payment. */
-const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
-  transactionId: id,
-  gateway,
-  correlationId: correlation_id ?? undefined,
-})
-
-/**
- * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id. `by`: the
- * subject that asks for it.
- * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
- * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
- */
-export type CheckNow = (transactionId: string, by?: string) => Promise<void>
-
-export interface CheckNowDeps extends ReconcileDeps {
-  ledger: ReconcileDeps['ledger'] & Pick<Ledger, 'claimCheck'>
-}
-
-export function createCheckNow(deps: CheckNowDeps): CheckNow {
-  const { ledger, gateways, clock } = deps
-  const reconcile = createReconcile(deps)
-  return async (transactionId, by) => {
+  /**
+   * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id. `by`:
+   * the subject that asks for it. Throws GatewayUnavailableException when the gateway does not
+   * answer, PaymentConflictException while the payment is being charged, InvalidArgumentException
+   * when its gateway cannot be asked.
+   */
+  async function checkNow(transactionId: string, by?: string): Promise<void> {
     const now = clock.now()
     const claimed = await ledger.claimCheck({
       transactionId,
@@ -265,4 +224,20 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
       throw new GatewayUnavailableException(message, { transactionId })
     }
   }
+
+  return { reconcile, applyAnswer, checkNow }
 }
+
+/** A page, a definite refusal, or a payment id without a page to pay on. */
+const isAnswer = (result: ChargeResult): boolean =>
+  result.kind === 'answered' || result.kind === 'refused' || gatewayIdIn(result) !== undefined
+
+const logOutcome = (log: Log, outcome: string, fields: Fields): void =>
+  log(outcome === 'applied' ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+
+/** As the log names a payment. */
+const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
+  transactionId: id,
+  gateway,
+  correlationId: correlation_id ?? undefined,
+})

@@ -1,28 +1,25 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
-import { reasonOf } from '../../shared/log.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { type Log, reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import {
-  createReconcile,
-  type Reconcile,
-  type ReconcileDeps,
-  type Reconciled,
-} from './reconcile.ts'
+import type { Reconciled, Reconciliation } from './reconcile.ts'
 
 export type Sweeper = ReturnType<typeof createSweeper>
 
-export interface SweeperDeps extends ReconcileDeps {
-  ledger: ReconcileDeps['ledger'] &
-    Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
+export interface SweeperDeps extends Pick<Reconciliation, 'reconcile'> {
+  ledger: Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
   queries: Pick<PaymentQueries, 'waiting'>
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs?: number | undefined
+  clock: Clock
+  log: Log
 }
 
 const PARKED_BATCH = 100
@@ -34,18 +31,16 @@ const RETENTION_MS = 90 * 24 * 3_600_000
 const RETENTION_BATCH = 1_000
 
 export function createSweeper(deps: SweeperDeps) {
-  const reconcile = createReconcile(deps)
   return {
     /** Never rejects: failures are logged and counted, and the work is due again later. */
-    sweep: (): Promise<SweepReport> => new Sweep(deps, reconcile).run(),
+    sweep: (): Promise<SweepReport> => new Sweep(deps).run(),
     /** The first part of it, for a start: counts what waits, and says if the database is away. */
-    look: (): Promise<void> => new Sweep(deps, reconcile).look(),
+    look: (): Promise<void> => new Sweep(deps).look(),
   }
 }
 
 class Sweep {
   readonly #deps: SweeperDeps
-  readonly #reconcile: Reconcile
   readonly #startedAt: number
   readonly #report: SweepReport = {
     isIdle: false,
@@ -60,9 +55,8 @@ class Sweep {
     failed: 0,
   }
 
-  constructor(deps: SweeperDeps, reconcile: Reconcile) {
+  constructor(deps: SweeperDeps) {
     this.#deps = deps
-    this.#reconcile = reconcile
     this.#startedAt = deps.clock.elapsed()
   }
 
@@ -144,7 +138,7 @@ class Sweep {
   }
 
   async #check(): Promise<void> {
-    const { ledger, clock } = this.#deps
+    const { ledger, reconcile, clock } = this.#deps
     const now = clock.now()
     const until = now + CHECK_CLAIM_MS
     const checks = await ledger.claimChecks({ now, until, limit: MAX_CHECKS })
@@ -154,7 +148,7 @@ class Sweep {
         const { id: transactionId, correlation_id } = check.transaction
         const fields = { transactionId, correlationId: correlation_id ?? undefined }
         await this.#attempt('check', fields, async () => {
-          this.#count(await this.#reconcile(check))
+          this.#count(await reconcile(check))
         })
       }
     }

@@ -3,55 +3,50 @@
 import { describe, expect, it } from 'vitest'
 import { beginCharge, type ChargeStart } from '../../../../worker/payments/acts/begin-charge.ts'
 import {
-  type AskedAgain,
   isStranded,
   type Replacement,
   wayOut,
+  wayOutUnnamed,
 } from '../../../../worker/payments/domain/open-charge.ts'
+import { NEVER_CALLED } from '../../../../worker/payments/domain/payment.ts'
 import type { ChargeKeyRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { decided, RULES } from '../../../support/acts.ts'
 import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'
 
 const FLAGS = [false, true]
-const CANCELLATIONS = [undefined, 'accepted', 'refused'] as const
+const REFUSALS = [undefined, { code: 'x', message: 'No.' }] as const
 
 describe('what a stranded charge needs', () => {
-  const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
-    FLAGS.map((isRepeatable) =>
-      wayOut({
-        hasGatewayId: true,
-        isRepeatable,
-        ...(answer && { answer }),
-        ...(cancellation && { cancellation }),
-      }),
-    )
-  const each = (way: string) => [way, way]
-
   it('is to wait if the gateway reports nothing about the payment', () => {
-    expect(named(undefined)).toEqual(each('wait'))
+    expect(wayOut({}, false)).toBe('wait')
   })
 
   it.each(PAYMENT_STATUSES)('follows from %s and whether the gateway may yet be paid', (status) => {
     for (const isBeingPaid of FLAGS) {
-      for (const cancellation of CANCELLATIONS) {
-        const isUnpaidEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
-        const isUnsure = isBeingPaid || cancellation === 'refused'
-        const pending = isUnsure ? 'wait' : 'replace'
-        const way = isUnpaidEnd ? 'replace' : status === 'Pending' ? pending : 'apply'
-        const at = `being paid: ${isBeingPaid}, cancellation: ${cancellation}`
-        expect(named({ status, isBeingPaid }, cancellation), at).toEqual(each(way))
+      for (const refusal of REFUSALS) {
+        for (const isPageOpen of FLAGS) {
+          const isUnpaidEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
+          const isUnsure = isBeingPaid || isPageOpen || refusal !== undefined
+          const pending = isUnsure ? 'wait' : 'replace'
+          const way = isUnpaidEnd ? 'replace' : status === 'Pending' ? pending : 'apply'
+          const told = { answer: { status, isBeingPaid }, ...(refusal && { refusal }) }
+          expect(wayOut(told, isPageOpen), JSON.stringify({ told, isPageOpen })).toBe(way)
+        }
       }
     }
-    expect(named({ status })).toEqual(named({ status, isBeingPaid: false }))
+    const unsaid = wayOut({ answer: { status } }, false)
+    expect(unsaid).toBe(wayOut({ answer: { status, isBeingPaid: false } }, false))
   })
 
   it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
-    expect(wayOut({ hasGatewayId: false, isRepeatable: false })).toBe('replace')
-    expect(wayOut({ hasGatewayId: false, isRepeatable: true })).toBe('wait')
-    const asked = { hasGatewayId: false, isRepeatable: true }
-    expect(wayOut({ ...asked, unseenIsUnpayable: true })).toBe('replace')
-    expect(wayOut({ ...asked, hasGatewayId: true, isUnsent: true })).toBe('replace')
+    const sent = transactionRow({ gateway_transaction_id: null })
+    expect(wayOutUnnamed(sent, { chargeRepeatableForMs: 0 })).toBe('replace')
+    expect(wayOutUnnamed(sent, { chargeRepeatableForMs: 1 })).toBe('wait')
+    const unseen = { chargeRepeatableForMs: 1, unseenIsUnpayable: true }
+    expect(wayOutUnnamed(sent, unseen)).toBe('replace')
+    const unsent = { ...sent, called_until: NEVER_CALLED }
+    expect(wayOutUnnamed(unsent, { chargeRepeatableForMs: 1 })).toBe('replace')
   })
 })
 

@@ -9,6 +9,7 @@ import {
   libsqlQueries,
   type PaymentQueries,
 } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { createReconciliation } from '../../../../worker/payments/reconciliation/reconcile.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { keptLog } from '../../../support/payments.ts'
@@ -61,9 +62,8 @@ beforeEach(async () => {
       return { known: false } as const
     },
   } as const
-  sweeper = createSweeper({
+  const { reconcile } = createReconciliation({
     ledger,
-    queries,
     clock,
     log,
     onMismatch: 'log',
@@ -71,10 +71,11 @@ beforeEach(async () => {
     client: {
       run: (_gateway, _kind, work) => {
         const send = () => Promise.reject(new Error('unexpected call'))
-        return work({ send, warn: () => undefined }, () => 0)
+        return work({ send, warn: () => undefined, unanswered: () => 0 })
       },
     },
   })
+  sweeper = createSweeper({ reconcile, ledger, queries, clock, log })
 })
 
 const poison = (id: string, column: string, value: number | string = IMPOSSIBLE) =>
