@@ -70,6 +70,14 @@ describe('the configuration of payments', () => {
     )
   })
 
+  it('names each part of the file that is no object', () => {
+    const faults = (payments: unknown) => faultOf({}, { payments } as SignalboxFile)
+    expect(faults(null)).toBe('payments must be an object.')
+    expect(faults({ webhooks: null, gateways: { bank: null }, references: 'shared' })).toBe(
+      'payments.webhooks must be an object; payments.gateways.bank must be an object.',
+    )
+  })
+
   it('takes a reference for one order at all gateways, unless the shops number alike', () => {
     const read = (own: object) => readConfig({ ...DATABASE, ...REDIRECT }, file(own))
     expect(read({}).payments?.references).toBe('shared')

@@ -1,6 +1,7 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
+import * as z from 'zod'
 import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
 import { addressProblem } from '../../shared/outgoing.ts'
 import { readWhsecs } from '../../shared/standard-webhook.ts'
@@ -73,8 +74,7 @@ export function readPayments(
     const value = env[name]
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
   }
-  wrong.push(...unknownKeys(file))
-  const { payments = {} } = file
+  const payments = paymentsIn(file, wrong)
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {}, references } = payments
   const mismatch = webhooks.on_amount_mismatch ?? text('PAYMENT_ON_AMOUNT_MISMATCH')
   const drivers = driversOf(file)
@@ -125,40 +125,48 @@ export function readPayments(
 }
 
 type Payments = NonNullable<SignalboxFile['payments']>
-type KeysOf<Part> = Record<keyof Part, true>
+type KeysOf<Part> = Record<keyof Part, z.ZodType>
 
-const FILE_KEYS: KeysOf<SignalboxFile> = {
-  fetch: true,
-  notices: true,
-  payments: true,
-}
-const PAYMENTS_KEYS: KeysOf<Payments> = {
-  gateways: true,
-  drivers: true,
-  references: true,
-  webhooks: true,
-  middlewares: true,
-  listeners: true,
-}
-const WEBHOOKS_KEYS: KeysOf<NonNullable<Payments['webhooks']>> = {
-  route_prefix: true,
-  middleware: true,
-  tolerance_seconds: true,
-  on_amount_mismatch: true,
-}
+const any = z.unknown().optional()
+const named = z.looseObject({}).optional()
 
-/** A misspelled setting would silently have no effect. */
-function unknownKeys(file: SignalboxFile): string[] {
-  const parts: [where: string, known: object, part: object | undefined][] = [
-    ['signalbox.config.ts', FILE_KEYS, file],
-    ['payments', PAYMENTS_KEYS, file.payments],
-    ['payments.webhooks', WEBHOOKS_KEYS, file.payments?.webhooks],
-  ]
-  return parts.flatMap(([where, known, part]) =>
-    Object.keys(part ?? {})
-      .filter((key) => !Object.hasOwn(known, key))
-      .map((key) => `${where}: there is no setting ${key}`),
-  )
+/** Its shape: in JavaScript no type holds it. What its settings are is read where they are used. */
+const FILE = z.strictObject({
+  fetch: any,
+  notices: any,
+  payments: z
+    .strictObject({
+      gateways: z.record(z.string(), z.looseObject({})).optional(),
+      drivers: named,
+      references: any,
+      webhooks: z
+        .strictObject({
+          route_prefix: any,
+          middleware: any,
+          tolerance_seconds: any,
+          on_amount_mismatch: any,
+        } satisfies KeysOf<NonNullable<Payments['webhooks']>>)
+        .optional(),
+      middlewares: named,
+      listeners: named,
+    } satisfies KeysOf<Payments>)
+    .optional(),
+} satisfies KeysOf<SignalboxFile>)
+
+/** Empty if it cannot be read. A misspelled setting would silently have no effect. */
+function paymentsIn(file: SignalboxFile, wrong: string[]): Payments {
+  const issues = FILE.safeParse(file).error?.issues ?? []
+  let isReadable = true
+  for (const issue of issues.toSorted((a, b) => a.path.length - b.path.length)) {
+    const where = issue.path.join('.') || 'signalbox.config.ts'
+    if (issue.code === 'unrecognized_keys') {
+      wrong.push(...issue.keys.map((key) => `${where}: there is no setting ${key}`))
+    } else {
+      wrong.push(`${where} must be an object`)
+      isReadable = false
+    }
+  }
+  return (isReadable && file.payments) || {}
 }
 
 /** The prefixes of the configured gateways' variables, set or not. */
