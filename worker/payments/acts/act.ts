@@ -84,10 +84,10 @@ export type Key = { [Name in keyof Lookups]: readonly [Name, ...Lookups[Name]] }
 
 /** Payments by any of these ids. */
 export function keysOfIds(ids: PaymentIds): Key[] {
-  const { gateway, id, gateway_transaction_id: gatewayId, reference } = ids
-  const { external_reference_id: external } = ids
+  const { gateway, gateway_transaction_id: gatewayId, reference } = ids
+  const { transaction_id: id, external_reference_id: external } = ids
   const keys: Key[] = []
-  if (id !== undefined) keys.push(['payment', id])
+  if (id != null) keys.push(['payment', id])
   if (gatewayId !== null) keys.push(['gatewayId', gateway, gatewayId])
   if (external !== null) keys.push(['externalId', gateway, external])
   if (reference !== null) keys.push(['unnamed', gateway, reference])

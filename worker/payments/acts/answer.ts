@@ -137,7 +137,7 @@ function idsIn({ asked, answer: { report } }: Answered): PaymentIds {
     externalReferenceId: external ?? asked.external_reference_id ?? '',
     reference: asked.reference,
   }
-  return { ...paymentIdsIn(asked.gateway, named), id: asked.id }
+  return { ...paymentIdsIn(asked.gateway, named), transaction_id: asked.id }
 }
 
 function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): Taken {
@@ -145,14 +145,13 @@ function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): Taken {
   const { report } = answer
   const mine = rows.get('webhookEvents', answer.id)
   if (mine) return { outcome: mine.outcome, eventId: mine.event_id }
-  const ids = idsIn(answered)
-  const found = rows.match(ids)
+  const found = rows.match(idsIn(answered))
   // In a copy, its own installation applies it, and tells of it.
   if (!found || isForeign(found.row, rows.installation)) return {}
   if (!found.isContradiction && !isNews(found.payment, report)) return {}
   const event = eventIn(answered)
   const { isPageClosed = false } = report
-  const stored = take(rows, found, event, { ids, now, isAnswer: true, isPageClosed }, rules)
+  const stored = take(rows, found, event, { now, isAnswer: true, isPageClosed }, rules)
   return { outcome: stored?.outcome ?? 'duplicate', eventId: event.event_id }
 }
 

@@ -56,16 +56,15 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
     occurred_at: payload.occurredAt,
     received_at: now,
   })
-  const ids = idsOf(event)
   return {
-    keys: [...keysOfEvent(event), ...keysOfIds(ids)],
+    keys: [...keysOfEvent(event), ...keysOfIds(event)],
     decide(rows) {
       const { installation = rows.installation, refundId } = payload
       if (installation !== rows.installation) return { outcome: 'ignored' }
       const mine = rows.get('webhookEvents', id)
       if (mine) return recordedAs(mine, true)
       const known = knownIn(rows, event)
-      const matched = rows.match(ids)
+      const matched = rows.match(event)
       if (known) {
         if (known === 'forgotten') return { outcome: 'duplicate' }
         if (matched) askAgain(rows, matched, payload, rules, now)
@@ -73,7 +72,7 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
       }
       if (matched) {
         const { isPageClosed = false } = payload
-        const stored = take(rows, matched, event, { ids, now, refundId, isPageClosed }, rules)
+        const stored = take(rows, matched, event, { now, refundId, isPageClosed }, rules)
         return recordedAs(stored ?? event, stored !== undefined)
       }
       rows.put({ webhookEvents: [event] })
@@ -136,7 +135,6 @@ const again = ({ id, event_id }: EventName): string => `${event_id}:${id}`
 
 /** What comes with an event, and is not stored with it. */
 interface Delivery extends Delivered {
-  ids: PaymentIds
   isPageClosed?: boolean
 }
 
@@ -153,7 +151,7 @@ export function take(
 ): WebhookEventRow | undefined {
   const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
   if (missed) takeOne(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
-  return takeOne(rows, rows.match(delivery.ids) ?? found, event, delivery, rules)
+  return takeOne(rows, rows.match(event) ?? found, event, delivery, rules)
 }
 
 function takeOne(
@@ -232,11 +230,10 @@ export function applyParkedTo(
   rules: Rules,
   now: number,
 ): void {
-  const ids = idsOf(parked)
-  const matched = rows.match(ids)
+  const matched = rows.match(parked)
   if (!matched) return
   try {
-    rows.attempt(() => take(rows, matched, parked, { ids, now }, rules))
+    rows.attempt(() => take(rows, matched, parked, { now }, rules))
   } catch (error) {
     const detail = { eventId: parked.event_id, error: unreadableReason(error) }
     const alert = alertAbout(matched.row, 'unreadable', now, detail, parked.id)
@@ -266,15 +263,6 @@ function decideOn(
 /** In the order in which they occurred. */
 export const byTime = (a: WebhookEventRow, b: WebhookEventRow): number =>
   a.occurred_at - b.occurred_at || byId(a, b)
-
-const idsOf = (event: WebhookEventRow): PaymentIds => ({
-  gateway: event.gateway,
-  gateway_transaction_id: event.gateway_transaction_id,
-  external_reference_id: event.external_reference_id,
-  reference: event.reference,
-  amount: event.amount,
-  currency: event.currency,
-})
 
 const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolean): Recorded => ({
   outcome: isMine ? outcome : 'duplicate',

@@ -1,16 +1,17 @@
 // Which payment an event or a request is about. Pure.
 
-import type { TransactionRow } from './rows.ts'
+import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import type { VerifiedWebhook } from './types.ts'
 
-/** What an event or an answer is about; null for what it does not carry. */
-export interface PaymentIds {
-  gateway: string
-  /** Ours. Only the answer to a question about it has this one. */
-  id?: string
-  gateway_transaction_id: string | null
-  external_reference_id: string | null
-  reference: string | null
+/**
+ * What an event or an answer is about; null for what it does not carry. `transaction_id` is ours:
+ * until it is applied, only the answer to a question about a payment has it.
+ */
+export type PaymentIds = Pick<
+  WebhookEventRow,
+  'gateway' | 'gateway_transaction_id' | 'external_reference_id' | 'reference'
+> & {
+  transaction_id?: string | null
   amount: number | null
   currency: string | null
 }
@@ -68,7 +69,7 @@ export function matchTransaction(
   const { gateway_transaction_id: gatewayId, external_reference_id: external } = ids
   const ours = [...rows].filter(({ gateway }) => gateway === ids.gateway)
   const [row, ...others] = new Set([
-    ...ours.filter(({ id }) => id === ids.id),
+    ...ours.filter(({ id }) => id === ids.transaction_id),
     ...ours.filter((row) => gatewayId !== null && row.gateway_transaction_id === gatewayId),
     ...ours.filter((row) => external !== null && row.external_reference_id === external),
   ])

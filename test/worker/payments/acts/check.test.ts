@@ -113,7 +113,10 @@ describe('the payment of an event', () => {
     gtid: string | null,
     extref: string | null,
     reference: string | null,
-    money: { id?: string; amount: number; currency: string } = { amount: 25_000, currency: 'IQD' },
+    money: { transaction_id?: string; amount: number; currency: string } = {
+      amount: 25_000,
+      currency: 'IQD',
+    },
   ) => {
     const found = matchTransaction(rows, {
       gateway: 'bank',
@@ -132,10 +135,10 @@ describe('the payment of an event', () => {
   })
 
   it('is found by our own id first, where its gateway was asked about it', () => {
-    const own = { id: '2', amount: 25_000, currency: 'IQD' }
+    const own = { transaction_id: '2', amount: 25_000, currency: 'IQD' }
     expect(match(null, null, null, own)).toEqual(['2', false])
     expect(match('g-1', null, null, own)).toEqual(['2', true])
-    expect(match(null, null, null, { ...own, id: '4' })).toBeUndefined()
+    expect(match(null, null, null, { ...own, transaction_id: '4' })).toBeUndefined()
   })
 
   it('is found by the order alone without an id of ours, if the money agrees', () => {
