@@ -6,11 +6,10 @@ import type { Log } from '../../shared/log.ts'
 import { GatewayUnavailableException, TooManyCallbacks } from '../domain/exceptions.ts'
 import type { Notify } from '../domain/outbox.ts'
 import type { CallKind } from '../domain/status.ts'
-import type { TokenAnswer } from './access-token.ts'
 import { callbackLimit, type Purpose } from './callbacks.ts'
 import { type Exchanged, type ExchangeFailure, exchange, withRetries } from './exchange.ts'
 import type { CountedReply, Gateway, GatewayCall, GatewayRequest } from './gateway.ts'
-import type { Admission, GatewayGuard, Verdict } from './guard.ts'
+import type { Admission, GatewayGuard, TokenAnswer, Verdict } from './guard.ts'
 
 export interface ClientDeps {
   guard: GatewayGuard
