@@ -1,31 +1,38 @@
-// The beginning of a charge: a new payment, the one that the same request made before, or one that
-// takes the place of an open one. It is stored before its gateway is called. Pure.
+// The beginning of a charge: a new payment, the one that the same request has begun before (with the
+// same key or, without one, for the same order), or one that takes the place of an open one. It is
+// stored before its gateway is called. Pure.
 
+import { canonicalJson } from '../../shared/sha256.ts'
+import { newest } from '../domain/match.ts'
 import { externalReference } from '../domain/new-id.ts'
 import {
   type Earlier,
   earlierCall,
+  isExpiredPage,
   isRepeatable,
   mayReplace,
   type Replacement,
   replaced,
 } from '../domain/open-charge.ts'
-import { type Decision, NEVER_CALLED, newEvent } from '../domain/payment.ts'
+import { type Decision, isCalled, isForeign, NEVER_CALLED, newEvent } from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
+import { UNPAID_ENDS } from '../domain/status.ts'
+import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
 import { type Act, type Key, type Paused, type Rules, recordAct, store } from './act.ts'
-import {
-  type ChargeAsked,
-  chargeBefore,
-  type FoundCharge,
-  foundAs,
-  type Known,
-  knownTo,
-  openBy,
-  withLateAlert,
-} from './find-charge.ts'
 import type { WorkingSet } from './working-set.ts'
 
-export interface ChargeStart extends ChargeAsked {
+export interface ChargeStart {
+  /** ULID: the transaction's, when this begins one. */
+  id: string
+  /** Validated. */
+  request: ChargeRequest
+  idempotencyKey?: string | undefined
+  /** A paid order is charged again, on purpose. */
+  isRepeat?: boolean
+  /** An open charge of this order is to be replaced. */
+  isReplacing?: boolean
+  /** A hash of the request, without the payer's phone. */
+  requestHash: string
   /** The gateway may be called. If not, only what the same request made before is found. */
   mayCall: boolean
   correlationId?: string | undefined
@@ -35,6 +42,7 @@ export interface ChargeStart extends ChargeAsked {
   chargeRepeatableForMs: number
   /** The open charge that this one replaces, if that is still open. */
   replaces?: Replacement | undefined
+  now: number
   /** Until then the caller calls the gateway, and the same request is `in_progress`. */
   until: number
 }
@@ -53,6 +61,30 @@ export interface NewCharge {
   transaction: TransactionRow
   earlier: Earlier
 }
+
+/** Its gateway is not called. */
+export type FoundCharge =
+  /**
+   * The same request was made before: with the same key or, without one, for the same order. The
+   * payment as it is now. `key`: another one than before, which belongs to it from now on.
+   */
+  | { state: 'answered'; transaction: TransactionRow; key?: ChargeKeyRow }
+  /** Until then, unless its call ends sooner. */
+  | { state: 'in_progress'; until: number }
+  /**
+   * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
+   * not called now, or returned no page. The sweeper settles it.
+   */
+  | { state: 'unknown'; transaction: TransactionRow; key?: ChargeKeyRow }
+  /** The key, or this payment of the order, belongs to a request with other `fields`. */
+  | {
+      state: 'conflict'
+      over: 'key' | 'reference'
+      fields: readonly string[]
+      transaction: TransactionRow
+    }
+  /** The order is paid, and this key is new: is it the same payment, or another one? */
+  | { state: 'already_paid'; transactionId: string }
 
 export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> {
   return {
@@ -289,4 +321,132 @@ function newAttempt({ attempts, installation }: Known, start: ChargeStart): Atte
     installation,
   })
   return { transaction, keys: [] }
+}
+
+/** What is known of the request: rows that carry its id, its key or its order. */
+interface Known {
+  /** The database's own id. */
+  installation: string
+  /** The row that this very call has stored before. */
+  own: TransactionRow | undefined
+  /** Never an open one of another installation: in a copy those have given up their keys. */
+  byKey: TransactionRow | undefined
+  /** Every attempt to pay this order. */
+  attempts: readonly TransactionRow[]
+  /** Further keys of the charge that is replaced, and maybe others. */
+  keys: readonly ChargeKeyRow[]
+}
+
+function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): Known {
+  const isOurs = ({ gateway }: { gateway: string }) => gateway === request.gateway
+  const ofGateway = rows.all('transactions').filter(isOurs)
+  const keys = rows.all('chargeKeys').filter(isOurs)
+  const further = keys.find(({ idempotency_key: key }) => key === idempotencyKey)
+  return {
+    installation: rows.installation,
+    own: rows.get('transactions', id),
+    byKey: ofGateway.find(
+      (row) =>
+        row.id === further?.transaction_id ||
+        (idempotencyKey !== undefined && row.idempotency_key === idempotencyKey),
+    ),
+    attempts: ofGateway.filter(({ reference }) => reference === request.reference),
+    keys,
+  }
+}
+
+/**
+ * An order whose payments all failed may be paid again, and a paid one with `repeat`; any other
+ * payment is found instead. Not so an open one of another installation: its page is theirs.
+ */
+const chargeBefore = (
+  { installation, own, byKey, attempts }: Known,
+  { isRepeat = false }: ChargeStart,
+): TransactionRow | undefined =>
+  own ??
+  byKey ??
+  newest(
+    attempts.filter((row) =>
+      row.status === 'Pending'
+        ? !isForeign(row, installation)
+        : !isRepeat && !UNPAID_ENDS.includes(row.status),
+    ),
+  )
+
+function foundAs(
+  transaction: TransactionRow,
+  { own, byKey }: Known,
+  start: ChargeStart,
+): FoundCharge {
+  const { id, request_hash, status, charge_answer } = transaction
+  const newKey = own || byKey ? undefined : start.idempotencyKey
+  if (newKey !== undefined && status !== 'Pending') {
+    return { state: 'already_paid', transactionId: id }
+  }
+  const { called_until: until, called_by } = transaction
+  const isWaiting = charge_answer === null && status === 'Pending'
+  const isUnderWay = isWaiting && isCalled(transaction, start.now) && called_by !== start.id
+  // A changed order may replace it, as soon as its call has ended.
+  const isNext = isUnderWay && start.isReplacing === true && !byKey
+  if (request_hash !== start.requestHash && !isNext) {
+    const over = byKey ? 'key' : 'reference'
+    return { state: 'conflict', over, fields: differencesIn(transaction, start), transaction }
+  }
+  if (isUnderWay && until !== null) return { state: 'in_progress', until }
+  const key = newKey === undefined ? {} : { key: keyOf(transaction, start.id, newKey) }
+  return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
+}
+
+/** A request with this key gets this payment from now on, also when it has ended. */
+const keyOf = (
+  { id: transaction_id, gateway }: TransactionRow,
+  id: string,
+  idempotency_key: string,
+) => ({ id, gateway, transaction_id, idempotency_key })
+
+/** The fields of the request that are not as they were, by name. */
+function differencesIn({ request }: TransactionRow, start: ChargeStart): string[] {
+  if (request === null) return []
+  const before = JSON.parse(request) as Record<string, unknown>
+  const { customerPhone: _, ...now }: Record<string, unknown> = { ...start.request }
+  return Object.keys({ ...before, ...now }).filter(
+    (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),
+  )
+}
+
+/** With the alert of late money of any attempt: the order must not be paid again. */
+function withLateAlert(row: TransactionRow, { attempts }: Known): TransactionRow {
+  const isLate = ({ alert }: TransactionRow) =>
+    alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'
+  const { alert } = attempts.find(isLate) ?? row
+  return { ...row, alert }
+}
+
+/** An open charge that is in the way of another attempt. */
+export interface OpenCharge {
+  transaction: TransactionRow
+  /** The payer may have its page, and pay there. */
+  isPageOpen: boolean
+}
+
+/**
+ * It is open and cannot be paid: it has no page and no code, or they have expired. Or it is open
+ * for another request.
+ */
+export function openBy(found: FoundCharge, now: number): OpenCharge | undefined {
+  switch (found.state) {
+    case 'unknown':
+      return { transaction: found.transaction, isPageOpen: false }
+    case 'answered': {
+      const { transaction } = found
+      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
+    }
+    case 'conflict': {
+      const { transaction, over } = found
+      const isOpen = over === 'reference' && transaction.status === 'Pending'
+      return isOpen ? { transaction, isPageOpen: true } : undefined
+    }
+    default:
+      return undefined
+  }
 }

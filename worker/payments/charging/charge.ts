@@ -4,8 +4,7 @@
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun, NewCharge } from '../acts/begin-charge.ts'
-import type { FoundCharge } from '../acts/find-charge.ts'
+import type { ChargeBegun, FoundCharge, NewCharge } from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
 import {

@@ -4,9 +4,8 @@
 
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
-import type { NewCharge } from '../acts/begin-charge.ts'
+import { type FoundCharge, type NewCharge, type OpenCharge, openBy } from '../acts/begin-charge.ts'
 import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
-import { type FoundCharge, type OpenCharge, openBy } from '../acts/find-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
 import {
