@@ -295,7 +295,7 @@ describe('the imports', () => {
       ...named('worker/shared', ['sql', 'ended-sessions']),
       ...named('worker/console', ['assets']),
       ...named('libraries/client', ['stream']),
-      ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
+      ...named('worker/payments', ['gateways/gateway']),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/record-source']),
     ]
     const adapter = (file: string) => `${file.slice(0, -3)}-`

@@ -6,7 +6,7 @@ import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { isoTime } from './payments/domain/time.ts'
-import { LedgerRefused, OtherDatabase } from './payments/ledger/ledger.ts'
+import { LedgerRefused, OtherDatabase } from './payments/ledger/failures.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import {
   type Installation,

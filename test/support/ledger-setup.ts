@@ -19,8 +19,7 @@ import type {
   Transaction,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
-import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
-import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import type { Ledger, openLedger } from '../../worker/payments/ledger/ledger.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type { Fields, Level } from '../../worker/shared/log.ts'
 import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'

@@ -11,12 +11,9 @@ import type {
   Story,
   Transaction,
 } from '../../worker/payments/domain/types.ts'
+import { type LedgerDeps, openLedger } from '../../worker/payments/ledger/ledger.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import {
-  type LedgerDeps,
-  openLedger,
-} from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { type Row, toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { libsqlQueries } from '../../worker/payments/queries/queries-libsql.ts'

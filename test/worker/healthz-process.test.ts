@@ -11,7 +11,7 @@ import {
   pauseWarnings,
   withHealthz,
 } from '../../worker/healthz-process.ts'
-import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
+import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/failures.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   Installation,

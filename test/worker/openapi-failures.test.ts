@@ -5,7 +5,7 @@ import {
   LedgerUnavailable,
   OtherDatabase,
   SchemaMismatch,
-} from '../../worker/payments/ledger/ledger.ts'
+} from '../../worker/payments/ledger/failures.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { cookieName } from '../../worker/shared/access.ts'
 import { OF_SESSIONS, SECRET, token } from '../support/edge.ts'

@@ -21,7 +21,8 @@ import {
 } from '../gateways/client.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Called } from '../gateways/outcome.ts'
-import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
+import { LedgerUnavailable } from '../ledger/failures.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import type { Reconciliation } from '../reconciliation/reconcile.ts'
 

@@ -9,7 +9,7 @@ import {
   pause,
   within,
 } from '../../shared/clock.ts'
-import { LedgerUnavailable } from './ledger.ts'
+import { LedgerUnavailable } from './failures.ts'
 
 export interface GroupCommitDeps<Unit, Result> {
   clock: Clock

@@ -1,87 +1,219 @@
-// The port of the one writer, and how it fails. `acts/` has what it does.
+// The ledger of one deployment: the one writer of its database. It takes acts in groups, loads the
+// rows for a whole group, decides one act after the other, and saves what has changed as one
+// transaction. `acts/` has what they decide.
 
-import type { DueClaim } from '../acts/act.ts'
-import type { LedgerActs } from '../acts/acts.ts'
-import { PaymentFailure } from '../domain/exceptions.ts'
-import type { DispatchReport } from '../outbox/dispatch.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import type { Act, DueClaim, EventClaim, Rules } from '../acts/act.ts'
+import { ACTS, type LedgerActs } from '../acts/acts.ts'
+import { claimEvents, hurryEvents, settleEvents } from '../acts/dispatch.ts'
+import { applyParked, findParked } from '../acts/webhook.ts'
+import type { WorkingSet } from '../acts/working-set.ts'
+import { counted } from '../counted.ts'
+import type { References } from '../domain/double-payment.ts'
+import {
+  type Dispatched,
+  type PendingEvent,
+  pendingEvent,
+  type Subscribers,
+} from '../domain/outbox.ts'
+import { isTold } from '../domain/payment.ts'
+import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
+import {
+  createDispatch,
+  type Deliver,
+  type DispatchReport,
+  type WakeAt,
+} from '../outbox/dispatch.ts'
+import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './failures.ts'
+import { groupCommit } from './group-commit.ts'
+import type { Database } from './libsql/database-libsql.ts'
+import type { Installation } from './libsql/ledger-row-libsql.ts'
+import { libsqlStore, type Store } from './libsql/store-libsql.ts'
+
+export interface LedgerDeps {
+  database: Database
+  /** Which database it is to be. Missing: any. */
+  installation?: Installation
+  /** A charge was stored, and its gateway is called now. */
+  onBegun?: (gateway: string) => void
+  subscribers: Subscribers
+  /** Whether a reference is the same order at all gateways; it is unless set. */
+  references?: References
+  deliver: Deliver
+  /** Gets the work that continues after the answers, for a host that ends gracefully. */
+  keepAlive?: (work: Promise<unknown>) => void
+  /** For `dispatchDue`. */
+  wakeAt?: WakeAt
+  clock: Clock
+  log: Log
+}
 
 /**
- * The port of the one writer: every write that concerns money goes through it, one at a time for
- * each database. Rejects with LedgerUnavailable when the database stays out of reach.
+ * Every write that concerns money goes through it, one at a time for each database. Rejects with
+ * LedgerUnavailable when the database stays out of reach.
  *
  * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
  * but that of a new charge for its listeners.
  */
-export interface Ledger extends LedgerActs {
-  /** Applies parked events whose transaction has appeared. */
-  applyParked(claim: DueClaim): Promise<void>
-  /**
-   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
-   * dispatched. Resolves when the results are stored.
-   */
-  dispatchDue(claim: DueClaim): Promise<DispatchReport>
-  /**
-   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
-   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
-   */
-  forget(before: number, limit: number, keysBefore?: number): Promise<number>
-}
+export type Ledger = Omit<ReturnType<typeof openLedger>, 'claimPending' | 'settleDispatched'>
 
-/** The database could not be reached for longer than a caller waits. */
-export class LedgerUnavailable extends PaymentFailure {
-  override readonly name: string = 'LedgerUnavailable'
-  readonly code = 'ledger_unavailable'
+/** There is one for each database: a second one replaces the first. */
+export function openLedger(deps: LedgerDeps) {
+  const { database, installation, subscribers, references = 'shared', clock, log, ...host } = deps
+  const rules = { subscribers, references }
+  const store = libsqlStore(database, installation)
+  const run = runner({ store, clock, log, dispatch: (events) => outbox.dispatch(events) })
 
-  /** `why`: for the log. */
-  constructor(
-    why: string,
-    options: { cause?: unknown; transactionId?: string } = {},
-    sentence = 'The database of payments cannot be reached.',
-  ) {
-    const cause = options.cause === undefined ? why : `${why}: ${options.cause}`
-    super(sentence, { ...options, cause })
+  /** Leases what is due. */
+  const claimPending = (claim: EventClaim): Promise<PendingEvent[]> => run(claimEvents(claim))
+  const settleDispatched = async (outcomes: readonly Dispatched[], now: number): Promise<void> => {
+    if (outcomes.length > 0) await run(settleEvents(outcomes, now, rules))
+  }
+  const outbox = createDispatch({
+    ...host,
+    clock,
+    log,
+    claim: claimPending,
+    hurry: (waiting) => run(hurryEvents(waiting)),
+    settle: settleDispatched,
+  })
+
+  const acts = Object.fromEntries(
+    Object.entries(ACTS).map(([name, act]) => {
+      const made = act as (input: unknown, rules: Rules) => Act<unknown>
+      return [name, async (input: unknown) => await run(made(input, rules))]
+    }),
+  ) as LedgerActs
+
+  return {
+    ...acts,
+    beginCharge: (async (start) => {
+      const begun = await acts.beginCharge(start)
+      if (begun.state === 'begun') {
+        host.onBegun?.(begun.transaction.gateway)
+        await outbox.called(begun.transaction.id)
+      }
+      return begun
+    }) satisfies LedgerActs['beginCharge'],
+    /** Applies parked events whose transaction has appeared. */
+    async applyParked({ now, limit }: DueClaim): Promise<void> {
+      const ids = await run(findParked(limit))
+      await Promise.all(ids.map((id) => run(applyParked(id, rules, now))))
+    },
+    /**
+     * Dispatches stored events that are due, `limit` at most: those that failed before, or were
+     * never dispatched. Resolves when the results are stored.
+     */
+    dispatchDue: (claim: DueClaim): Promise<DispatchReport> => outbox.dispatchDue(claim),
+    forget: store.forget,
+    claimPending,
+    settleDispatched,
   }
 }
 
-/** The database answers, and not us: with another token or address it would. Nothing was done. */
-export class LedgerRefused extends LedgerUnavailable {
-  override readonly name = 'LedgerRefused'
+interface RunnerDeps extends Pick<LedgerDeps, 'clock' | 'log'> {
+  store: Store
+  /** Gets the events that a group caused, once it is committed. */
+  dispatch: (pending: readonly PendingEvent[]) => void
+}
 
-  /** `why`: a clause. */
-  constructor(why: string) {
-    super(why, {}, `The database of payments refuses this host: ${why}.`)
+const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
+
+type Decided = { answer: unknown } | { error: unknown }
+
+/**
+ * Runs acts. Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what an act alone
+ * threw.
+ */
+function runner({ store, dispatch, clock, log }: RunnerDeps) {
+  async function send(acts: readonly Act<unknown>[], signal: AbortSignal): Promise<Decided[]> {
+    const keys = acts.flatMap((act) => act.keys)
+    try {
+      const loaded = await store.load(keys, signal)
+      const { rows } = loaded
+      const decided = acts.map((act) => decide(act, rows))
+      if (!rows.isChanged) return decided
+      await store.save(loaded, signal)
+      for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
+        counted(log, 'error', 'payments.alert.raised', { id, kind, gateway, transactionId })
+      }
+      for (const event of newMismatches(rows)) {
+        log('warn', 'payments.webhook.amount_mismatch', {
+          gateway: event.gateway,
+          correlationId: event.correlation_id ?? undefined,
+          eventId: event.event_id,
+          status: event.to_status,
+          transactionId: event.transaction_id,
+          outcome: event.outcome,
+          amount: event.amount,
+          currency: event.currency,
+        })
+      }
+      dispatch(newEvents(rows))
+      return decided
+    } catch (error) {
+      // No act is at fault, and no retry helps.
+      if (REFUSALS.some((refusal) => error instanceof refusal)) return acts.map(() => ({ error }))
+      throw error
+    }
+  }
+
+  const commit = groupCommit<Act<unknown>, Decided>({
+    clock,
+    async send(acts, signal) {
+      const startedAt = clock.elapsed()
+      const decided = await send(acts, signal)
+      const ms = clock.elapsed() - startedAt
+      counted(log, 'debug', 'payments.ledger.committed', { operations: acts.length, ms })
+      return decided
+    },
+    // Another ledger has saved in between, and no act is at fault: the group is not halved.
+    // In a deploy two write for a moment, and each wait lets the other through.
+    isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
+    retrying({ error, failures, waitMs }) {
+      counted(log, 'warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
+    },
+  })
+
+  return async <Answer>(act: Act<Answer>): Promise<Answer> => {
+    const decided = await commit.submit(act)
+    if ('error' in decided) throw decided.error
+    return decided.answer as Answer
   }
 }
 
-/** The database has another schema than this version of the code; nothing was written. */
-export class SchemaMismatch extends PaymentFailure {
-  override readonly name = 'SchemaMismatch'
-  readonly code = 'schema_mismatch'
-
-  override get why(): unknown {
-    return this.message
+/** An act that throws fails alone, and changes nothing. */
+function decide({ decide: decideOn }: Act<unknown>, rows: WorkingSet): Decided {
+  try {
+    return { answer: rows.attempt(() => decideOn(rows)) }
+  } catch (error) {
+    return { error }
   }
 }
 
-/** It is not the database that it was, or is to be; nothing was written. */
-export class OtherDatabase extends PaymentFailure {
-  override readonly name = 'OtherDatabase'
-  readonly code = 'other_database'
-  readonly #why: string
-
-  /** `why`: a clause. */
-  constructor(why: string) {
-    super(`The database of payments is another one: ${why}.`)
-    this.#why = why
-  }
-
-  override get why(): string {
-    return this.#why
-  }
+function newEvents(rows: WorkingSet): PendingEvent[] {
+  const deliveries = rows.changesOf('deliveries').inserted
+  return rows.changesOf('outbox').inserted.flatMap((outbox) => {
+    const delivery = deliveries.find(({ outbox_id }) => outbox_id === outbox.id)
+    return pendingEvent({ outbox, listeners: outbox.done_at === null, delivery }) ?? []
+  })
 }
 
-/** The rows are not what is stored now: load them and decide again. */
-export class StaleRows extends Error {
-  override readonly name = 'StaleRows'
-  readonly code = 'stale_rows'
+/** One that is raised again counts, too. */
+function newAlerts(rows: WorkingSet): AlertRow[] {
+  const { inserted, updated } = rows.changesOf('alerts')
+  const again = updated.flatMap(({ before, after }) =>
+    after.acknowledged_at === null && isTold(before, after) ? [after] : [],
+  )
+  return [...inserted, ...again]
+}
+
+/** Events of another amount or currency than was requested, which were applied or rejected now. */
+function newMismatches(rows: WorkingSet): WebhookEventRow[] {
+  const { inserted, updated } = rows.changesOf('webhookEvents')
+  const noLongerParked = updated.flatMap(({ before, after }) =>
+    before.outcome === 'parked' ? [after] : [],
+  )
+  return [...inserted, ...noLongerParked].filter(({ mismatch }) => mismatch === 1)
 }

@@ -6,13 +6,8 @@ import type { Log } from '../../shared/log.ts'
 import { ACTS, type LedgerActs } from '../acts/acts.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import {
-  type Ledger,
-  LedgerRefused,
-  LedgerUnavailable,
-  OtherDatabase,
-  SchemaMismatch,
-} from './ledger.ts'
+import { LedgerRefused, LedgerUnavailable, OtherDatabase, SchemaMismatch } from './failures.ts'
+import type { Ledger } from './ledger.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
 export type LedgerApi = Ledger & GatewayGuard & Refusals

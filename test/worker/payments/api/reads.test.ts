@@ -6,7 +6,7 @@ import type {
   VerifiedWebhook,
   WebhookRates,
 } from '../../../../worker/payments/domain/types.ts'
-import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import { LedgerUnavailable } from '../../../../worker/payments/ledger/failures.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { processEdge } from '../../../support/in-process-edge.ts'
 import { request, verified } from '../../../support/payments.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock, settle } from '../../../../libraries/testing/fake-clock.ts'
+import { LedgerUnavailable } from '../../../../worker/payments/ledger/failures.ts'
 import { groupCommit } from '../../../../worker/payments/ledger/group-commit.ts'
-import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 
 const BUSY = new Error('busy')
 

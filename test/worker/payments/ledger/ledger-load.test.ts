@@ -1,7 +1,7 @@
 // The ledger on libSQL with many calls at the same time, and when its server is killed.
 
 import { describe, expect, it } from 'vitest'
-import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { atATime } from '../../../support/at-a-time.ts'
 import { LISTENERS } from '../../../support/ledger-fakes.ts'

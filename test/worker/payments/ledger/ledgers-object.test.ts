@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import type { Arrival } from '../../../../worker/payments/acts/webhook.ts'
 import {
-  type Ledger,
   LedgerRefused,
   LedgerUnavailable,
   OtherDatabase,
-} from '../../../../worker/payments/ledger/ledger.ts'
+} from '../../../../worker/payments/ledger/failures.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   answerCall,
   type LedgerApi,

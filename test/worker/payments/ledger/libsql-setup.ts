@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 

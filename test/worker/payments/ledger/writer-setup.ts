@@ -3,11 +3,11 @@
 import { beforeEach } from 'vitest'
 import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   type Database,
   DatabaseUnreachable,
 } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import {
   answerCall,

@@ -2,7 +2,7 @@
 // (embedded-libsql.ts), and which of its failures are worth another try.
 
 import { LibsqlError } from '@libsql/client/web'
-import { LedgerUnavailable } from '../ledger.ts'
+import { LedgerUnavailable } from '../failures.ts'
 import type { Row, Statement } from './statement-libsql.ts'
 
 export interface Database {

@@ -16,7 +16,7 @@ import {
   type Sql,
   Stmt,
 } from '@libsql/hrana-client'
-import { LedgerRefused } from '../ledger.ts'
+import { LedgerRefused } from '../failures.ts'
 import { type Database, DatabaseUnreachable } from './database-libsql.ts'
 import { type BoundStatement, bind, type Row, type Statement, toRows } from './statement-libsql.ts'
 

@@ -4,7 +4,7 @@
 // pause is stored after it.
 
 import type { Pause } from '../../acts/working-set.ts'
-import { OtherDatabase } from '../ledger.ts'
+import { OtherDatabase } from '../failures.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 

@@ -1,7 +1,7 @@
 // Which of the numbered schemas a database has: during an upgrade, two versions of this code can
 // meet one database. That a ledger of another one writes nothing, its store sees to.
 
-import { SchemaMismatch } from '../ledger.ts'
+import { SchemaMismatch } from '../failures.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Key } from '../../acts/act.ts'
 import type { WorkingSet } from '../../acts/working-set.ts'
-import { LedgerRefused, SchemaMismatch, StaleRows } from '../ledger.ts'
+import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, PAUSE, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'

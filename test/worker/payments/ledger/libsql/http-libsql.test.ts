@@ -3,12 +3,12 @@
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { libsqlEndedSessions } from '../../../../../worker/ended-sessions-libsql.ts'
+import { openLedger } from '../../../../../worker/payments/ledger/ledger.ts'
 import {
   DatabaseUnreachable,
   isTransient,
 } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
-import { openLedger } from '../../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { queryRunner } from '../../../../../worker/payments/queries/query-libsql.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
