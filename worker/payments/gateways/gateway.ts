@@ -255,6 +255,10 @@ export function gatewayOf(gateways: ReadonlyMap<string, AnyGateway>, key: string
 export const supportsRefund = (gateway: AnyGateway): gateway is Gateway & SupportsRefund =>
   gateway.refund !== undefined
 
+/** And its configuration allows refunds. */
+export const mayRefund = (gateway: AnyGateway): gateway is Gateway & SupportsRefund =>
+  supportsRefund(gateway) && gateway.refundProblem?.() === undefined
+
 export const supportsStatusCheck = (
   gateway: AnyGateway,
 ): gateway is Gateway & SupportsStatusCheck => gateway.checkStatus !== undefined

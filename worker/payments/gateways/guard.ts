@@ -16,7 +16,7 @@ import {
   type AnyGateway,
   type GatewayRequest,
   isClosable,
-  supportsRefund,
+  mayRefund,
   supportsStatusCheck,
 } from './gateway.ts'
 import type { Account } from './registry.ts'
@@ -324,14 +324,10 @@ export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> 
 }
 
 const capabilitiesOf = (gateway: AnyGateway) => ({
-  ...refundsOf(gateway),
+  supportsRefund: mayRefund(gateway),
+  ...(mayRefund(gateway) && { refunds: gateway.refunds }),
   supportsStatusCheck: supportsStatusCheck(gateway),
   findsLostForS: Math.floor(gateway.chargeRepeatableForMs / 1_000),
   supportsCancel: isClosable(gateway),
   ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
 })
-
-function refundsOf(gateway: AnyGateway): Pick<GatewayHealth, 'supportsRefund' | 'refunds'> {
-  const canRefund = supportsRefund(gateway) && gateway.refundProblem?.() === undefined
-  return canRefund ? { supportsRefund: true, refunds: gateway.refunds } : { supportsRefund: false }
-}

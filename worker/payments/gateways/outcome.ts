@@ -27,11 +27,11 @@ import {
   type GatewayCharge,
   type GatewayRefund,
   isClosable,
+  mayRefund,
   type RefundAnswer,
   type Refused,
   type StoredPayment,
   type SupportsRefund,
-  supportsRefund,
   supportsStatusCheck,
 } from './gateway.ts'
 
@@ -67,7 +67,7 @@ export function canOf(
 
 /** The most that can be refunded. A gateway that refunds all or nothing may have no part left. */
 function leftOf(payment: Payment, gateway: AnyGateway): number {
-  if (!supportsRefund(gateway) || gateway.refundProblem?.() !== undefined) return 0
+  if (!mayRefund(gateway)) return 0
   if (!isRefundable(payment) || isRefunding(payment)) return 0
   const left = Math.max(0, refundable(payment))
   return gateway.refunds === 'full' && left < paidAmount(payment.transaction) ? 0 : left
