@@ -1,6 +1,6 @@
-// The beginning of a charge: a new payment, the one that the same request has begun before (with the
-// same key or, without one, for the same order), or one that takes the place of an open one. It is
-// stored before its gateway is called. Pure.
+// The beginning of a charge: a new payment, the one that the same request has begun before (with
+// the same key or, without one, for the same order), or one that takes the place of an open one. It
+// is stored before its gateway is called. Pure.
 
 import { canonicalJson } from '../../shared/sha256.ts'
 import { newest } from '../domain/match.ts'

@@ -109,8 +109,9 @@ export function wayOut({ answer, refusal }: Told, isPageOpen: boolean): WayOut {
 }
 
 /**
- * Of a charge without a gateway's id. Its code was lost, so it cannot be paid, and its status cannot
- * be asked for: unless a repeated charge is the same charge to its gateway, or was for a time.
+ * Of a charge without a gateway's id. Its code was lost, so it cannot be paid, and its status
+ * cannot be asked for: unless a repeated charge is the same charge to its gateway, or was for a
+ * time.
  */
 export const wayOutUnnamed = (
   row: TransactionRow,

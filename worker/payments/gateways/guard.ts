@@ -142,8 +142,8 @@ export type TokenAnswer =
   | { ok: false; message: string; timedOutAfterMs?: number }
 
 /**
- * Callers who need a token at the same time share one fetch, and it is cached in memory until shortly
- * before it expires. No log and no error holds a token.
+ * Callers who need a token at the same time share one fetch, and it is cached in memory until
+ * shortly before it expires. No log and no error holds a token.
  */
 function accessTokens({ clock, fetch, log }: GuardDeps) {
   const tokens = new Map<string, { token: string; validUntil: number }>()

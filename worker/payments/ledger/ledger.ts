@@ -123,8 +123,8 @@ const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
 type Decided = { answer: unknown } | { error: unknown }
 
 /**
- * Runs acts. Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what an act alone
- * threw.
+ * Runs acts. Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what an act
+ * alone threw.
  */
 function runner({ store, dispatch, clock, log }: RunnerDeps) {
   async function send(acts: readonly Act<unknown>[], signal: AbortSignal): Promise<Decided[]> {

@@ -170,8 +170,8 @@ export function createReconciliation(deps: ReconcileDeps) {
   }
 
   /**
-   * Applies what the gateway tells of a payment, if it is new. `askedAt`, in ms: what happened since
-   * then may be missing in it. Rejects with the ledger's errors.
+   * Applies what the gateway tells of a payment, if it is new. `askedAt`, in ms: what happened
+   * since then may be missing in it. Rejects with the ledger's errors.
    */
   async function applyAnswer(
     asked: TransactionRow,
