@@ -103,23 +103,26 @@ function settle(
 ): void {
   const outbox = rows.get('outbox', outboxId)
   if (!outbox) return
-  const notified = listeners && settleListeners(outbox, listeners, now)
+  const heard = listeners && tried(outbox, outbox.done_at === null, listeners)
+  if (heard) {
+    // An event that is given up is done, too, and an alert says that it was not delivered.
+    const isDone = listeners.ok || isGivenUp(listeners)
+    rows.put({ outbox: [{ ...heard, done_at: isDone ? now : null }] })
+  }
   const row = delivery && rows.get('deliveries', delivery.id)
-  const sent = row && settleDelivery(row, delivery, now)
-  if (notified) rows.put({ outbox: [notified.outbox] })
-  if (sent) rows.put({ deliveries: [sent.delivery] })
+  const sent = row && tried(row, row.status === 'pending', delivery)
+  if (sent) rows.put({ deliveries: [delivered(sent, delivery, now)] })
   if (row && delivery?.ok) settleGone(rows, row.endpoint, now, rules)
   const payment = rows.payment(outbox.transaction_id)
   if (!payment) return
   const alerts: Alert[] = []
   const { transaction } = payment
-  if (notified?.isDead) alerts.push(deadAlert(transaction, outbox, { failed: listeners, now }))
-  if (sent?.isDead) {
-    alerts.push(deadAlert(transaction, outbox, { delivery: row, failed: delivery, now }))
+  if (heard && isGivenUp(listeners)) {
+    alerts.push(deadAlert(transaction, outbox, { failed: listeners, now }))
   }
-  if (row && isGone(delivery) && !sent?.isDead) {
-    alerts.push(goneAlert(transaction, outbox, row, now))
-  }
+  const isDead = sent !== undefined && isGivenUp(delivery)
+  if (isDead) alerts.push(deadAlert(transaction, outbox, { delivery: row, failed: delivery, now }))
+  if (row && isGone(delivery) && !isDead) alerts.push(goneAlert(transaction, outbox, row, now))
   store(rows, { ...unchanged(payment), alerts }, rules)
 }
 
@@ -133,45 +136,30 @@ function settleGone(rows: WorkingSet, endpoint: string, now: number, rules: Rule
   store(rows, unchanged(withAlerts(payment, [settleAlert(open, 'delivery', now)])), rules)
 }
 
-/** An attempt ends its lease, so that a failure which is settled twice counts once. */
-const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
+/**
+ * An attempt ends its lease, so that a failure which is settled twice counts once. Undefined: that
+ * has counted, or the row waits for nothing any more.
+ */
+const tried = <Row extends OutboxRow | DeliveryRow>(
+  row: Row,
+  isOpen: boolean,
+  { ok, nextAttemptAt = row.next_attempt_at }: { ok: boolean; nextAttemptAt?: number },
+): Row | undefined =>
+  isOpen && (ok || row.leased_until !== null)
+    ? { ...row, attempts: row.attempts + 1, leased_until: null, next_attempt_at: nextAttemptAt }
+    : undefined
+
+const delivered = (
+  row: DeliveryRow,
+  result: NonNullable<Dispatched['delivery']>,
+  now: number,
+): DeliveryRow => ({
   ...row,
-  attempts: row.attempts + 1,
-  leased_until: null,
+  status: result.ok ? 'delivered' : isGivenUp(result) ? 'dead' : 'pending',
+  delivered_at: result.ok ? now : null,
+  last_status: result.status ?? row.last_status,
+  last_error: result.ok ? null : (result.error ?? row.last_error),
 })
-
-/** An event that is given up is done, too, and an alert says that it was not delivered. */
-function settleListeners(
-  outbox: OutboxRow,
-  { ok, nextAttemptAt }: NonNullable<Dispatched['listeners']>,
-  now: number,
-): { outbox: OutboxRow; isDead: boolean } {
-  const isKnown = outbox.done_at !== null || (!ok && outbox.leased_until === null)
-  if (isKnown) return { outbox, isDead: false }
-  const isDone = ok || nextAttemptAt === undefined
-  const next_attempt_at = ok ? outbox.next_attempt_at : (nextAttemptAt ?? outbox.next_attempt_at)
-  const settled = { ...ended(outbox), next_attempt_at, done_at: isDone ? now : null }
-  return { outbox: settled, isDead: isDone && !ok }
-}
-
-function settleDelivery(
-  delivery: DeliveryRow,
-  { ok, nextAttemptAt, status, error }: NonNullable<Dispatched['delivery']>,
-  now: number,
-): { delivery: DeliveryRow; isDead: boolean } {
-  const isKnown = delivery.status !== 'pending' || (!ok && delivery.leased_until === null)
-  if (isKnown) return { delivery, isDead: false }
-  const isDead = !ok && nextAttemptAt === undefined
-  const settled: DeliveryRow = {
-    ...ended(delivery),
-    status: ok ? 'delivered' : isDead ? 'dead' : 'pending',
-    delivered_at: ok ? now : null,
-    next_attempt_at: nextAttemptAt ?? delivery.next_attempt_at,
-    last_status: status ?? delivery.last_status,
-    last_error: ok ? null : (error ?? delivery.last_error),
-  }
-  return { delivery: settled, isDead }
-}
 
 /** `of`: what was given up, and why. */
 function deadAlert(

@@ -164,39 +164,26 @@ type Failed =
   | { kind: 'refused'; error: PaymentError }
   | { kind: 'unknown' | 'unsent'; nextCheckAt?: number }
 
-/** For the caller of an operation that the gateway refused, or whose outcome is unknown. */
+/**
+ * For the caller of an operation that the gateway refused, or whose outcome is unknown: also after
+ * an unexpected error of the driver.
+ */
 export function failureOf(
-  gateway: AnyGateway,
+  { key }: AnyGateway,
   { result, failure, transaction, now }: Answered<Failed>,
 ): Error {
   const { id: transactionId } = transaction
-  if (result.kind !== 'refused') {
-    // What was never sent waits for no check. A refund may be asked for again at once.
-    if (result.kind === 'unsent') {
-      const waitMs = result.nextCheckAt === undefined ? 0 : UNSENT_RETRY_MS
-      const payment = { transactionId, checkedInMs: waitMs }
-      return unknownOutcome(failure, gateway.key, payment, UNSENT_RETRY_MS)
-    }
-    const payment = { transactionId, checkedInMs: checkedInMs(result.nextCheckAt, now) }
-    return unknownOutcome(failure, gateway.key, payment)
+  if (result.kind === 'refused') {
+    if (failure instanceof InvalidArgumentException) return failure
+    return new GatewayRefusedException(result.error, { transactionId })
   }
-  if (failure instanceof InvalidArgumentException) return failure
-  return new GatewayRefusedException(result.error, { transactionId })
-}
-
-/**
- * For the caller, if the outcome is unknown: also after an unexpected error of the driver.
- * `checkedInMs`: the time until our own check is done.
- */
-function unknownOutcome(
-  error: unknown,
-  gateway: string,
-  payment: { transactionId: string; checkedInMs: number },
-  longestMs = Number.POSITIVE_INFINITY,
-): GatewayUnavailableException {
-  const { transactionId, checkedInMs } = payment
-  const known = error instanceof GatewayUnavailableException ? error : undefined
-  const message = known?.message ?? `${gateway} answered in a way that was not understood.`
-  const retryAfterMs = Math.min(Math.max(known?.retryAfterMs ?? 0, checkedInMs), longestMs)
-  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: error })
+  const known = failure instanceof GatewayUnavailableException ? failure : undefined
+  const message = known?.message ?? `${key} answered in a way that was not understood.`
+  const askedMs = known?.retryAfterMs ?? 0
+  const { kind, nextCheckAt } = result
+  // What was never sent waits for no check. A refund may be asked for again at once.
+  const unsentMs = nextCheckAt === undefined ? Math.min(askedMs, UNSENT_RETRY_MS) : UNSENT_RETRY_MS
+  const unknownMs = Math.max(askedMs, checkedInMs(nextCheckAt, now))
+  const retryAfterMs = kind === 'unsent' ? unsentMs : unknownMs
+  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: failure })
 }
