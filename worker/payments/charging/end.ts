@@ -80,11 +80,9 @@ export async function cancel(
   const closed = await inTime(deps, deadlines.answeredBy, asking)
   const { row = known, refusal: no } = closed
   if (UNPAID_ENDS.includes(row.status)) return row
-  if (row.status !== 'Pending') {
-    throw refusal(gateway, { state: 'paid' }, row, asked.now)
-  }
+  if (row.status !== 'Pending') throw refusal(gateway, { state: 'paid' }, row, asked.now)
   await inTime(deps, deadlines.answeredBy, ledger.endClosing(asked))
-  if (no) throw refusal(gateway, { state: 'refused', error: no }, row, asked.now)
+  if (no) throw notCancellable(row, `${gateway.key} does not cancel it: ${maskError(no).message}`)
   throw notClosed(gateway, row, clock.now())
 }
 
@@ -119,38 +117,29 @@ async function close(
   return { row, refusal }
 }
 
-/** Its gateway does not cancel it. */
-interface Refused {
-  state: 'refused'
-  error: PaymentError
-}
+const notCancellable = ({ id: transactionId }: TransactionRow, why: string) =>
+  new PaymentConflictException('not_cancellable', why, { transactionId })
 
 function refusal(
   gateway: AnyGateway,
-  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' | 'paused' }> | Refused,
+  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' | 'paused' }>,
   row: TransactionRow,
   now: number,
 ): Error {
-  const { id: transactionId } = row
-  const no = (message: string) =>
-    new PaymentConflictException('not_cancellable', message, { transactionId })
   switch (begun.state) {
     case 'paid':
-      return no('It was paid. Refund it instead.')
-    case 'refused':
-      return no(`${gateway.key} does not cancel it: ${maskError(begun.error).message}`)
+      return notCancellable(row, 'It was paid. Refund it instead.')
     case 'foreign':
-      return no('Another installation made this payment: this database is a copy.')
-    case 'unsupported':
-      return no(`${gateway.key} cannot cancel a payment: it stays open until it expires there.`)
-    case 'in_progress':
-      return new PaymentConflictException(
-        'in_progress',
-        'This payment is being charged or closed.',
-        {
-          retryAfterMs: begun.until - now,
-        },
-      )
+      return notCancellable(row, 'Another installation made this payment: this database is a copy.')
+    case 'unsupported': {
+      const until = 'it stays open until it expires there'
+      return notCancellable(row, `${gateway.key} cannot cancel a payment: ${until}.`)
+    }
+    case 'in_progress': {
+      const retryAfterMs = begun.until - now
+      const why = 'This payment is being charged or closed.'
+      return new PaymentConflictException('in_progress', why, { retryAfterMs })
+    }
     case 'unknown':
       return notClosed(gateway, row, now)
   }
