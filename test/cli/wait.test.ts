@@ -451,21 +451,6 @@ describe('signalbox wait, on files alone', () => {
     expect(lineOf(await waiting)).toMatchObject({ task: 'LAMP-2', status: 'done' })
   })
 
-  it('sends nobody to a task that somebody has begun, until its session ends', async () => {
-    const session = join(dir, '.cairn/sessions/ses_5b1e0c94d27a4f6688c31d02.yaml')
-    const text = await readFile(session, 'utf8')
-    const taken = text.replaceAll('LAMP-2', 'LAMP-5')
-    await writeFile(session, taken)
-    const task = await readFile(file('LAMP-5'), 'utf8')
-    const attempt = 'active_attempt: att_5b1e0c94d27a4f6688c31d02'
-    await writeFile(file('LAMP-5'), task.replace(/^rank:/m, `${attempt}\nrank:`))
-    const over = await wait('--until', 'ready', '--timeout', '1s')
-    expect(over.code).toBe(3)
-    const waiting = wait('--until', 'ready', '--since', lineOf(over).id)
-    await writeFile(session, taken.replace('status: active', 'status: canceled'))
-    expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'LAMP-5' })
-  })
-
   it('says which statuses the board has, where it has none of that name', async () => {
     const { code, err } = await wait('--until', 'status=dnoe', '--timeout', '1s')
     expect(code).toBe(3)
