@@ -60,6 +60,8 @@ export function observe(
   }
   const { edge, secondEdge } = system.processes
   const following = Promise.all([listen(edge.logFile), listen(secondEdge.logFile)])
+  // It is awaited at the end. Where the run breaks before that, its logs are gone.
+  following.catch(() => undefined)
   return {
     sent,
     async end() {
