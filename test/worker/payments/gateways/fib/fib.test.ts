@@ -2,10 +2,6 @@
 
 import { PaymentSDK } from '@first-iraqi-bank/sdk/payment'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  GatewayRefusedException,
-  GatewayUnavailableException,
-} from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
 import { BASE, bank, charge, created, ID, names, refund, SETTINGS, stored } from './fib-setup.ts'
@@ -82,27 +78,6 @@ describe('a charge at FIB', () => {
       },
     })
   })
-
-  it.each([
-    ['no paymentId', { status: 201, body: { ...created, paymentId: undefined } }],
-    ['an empty body', { status: 200, body: undefined }],
-    ['a redirect', { status: 302, body: {} }],
-    ['an outage', { status: 503, body: {} }],
-  ])('has an unknown result after %s', async (_, reply) => {
-    await expect(bank.charge(charge, new FakeGatewayCall(reply))).rejects.toThrow(
-      GatewayUnavailableException,
-    )
-  })
-
-  it('succeeds without a code or with an invalid time', async () => {
-    const body = { ...created, qrCode: null, readableCode: '', validUntil: 'soon' }
-    const answer = await bank.charge(charge, new FakeGatewayCall({ status: 201, body }))
-    expect(answer).toEqual({
-      ok: true,
-      gatewayTransactionId: ID,
-      deepLink: 'https://personal.test/d2ff',
-    })
-  })
 })
 
 describe('a payment at FIB', () => {
@@ -131,39 +106,6 @@ describe('a payment at FIB', () => {
   it('keeps its id if the bank spells it in another case', async () => {
     const call = new FakeGatewayCall(stored('PAID', { paymentId: ID.toUpperCase() }))
     expect(await bank.checkStatus(names, call)).toHaveProperty('gatewayTransactionId', ID)
-  })
-
-  it('is unknown when the bank does not know it, but not when the bank does not answer', async () => {
-    const gone = new FakeGatewayCall({ status: 404, body: {} })
-    expect(await bank.checkStatus(names, gone)).toEqual({ known: false })
-    await expect(bank.checkStatus(names, new FakeGatewayCall())).rejects.toThrow(
-      GatewayUnavailableException,
-    )
-  })
-
-  it('is cancelled by its id', async () => {
-    const call = new FakeGatewayCall({ status: 204, body: undefined })
-    await bank.cancel(names, call)
-    expect(asked(call)).toEqual([`POST ${BASE}/protected/v1/payments/${ID}/cancel`])
-    const body = { errors: [{ code: 'TOO_LATE' }] }
-    const late = new FakeGatewayCall({ status: 406, body })
-    await expect(bank.cancel(names, late)).rejects.toThrow(GatewayRefusedException)
-  })
-
-  it('is refunded by hand: accepted now, done when the bank reports it', async () => {
-    const call = new FakeGatewayCall({ status: 202, body: undefined })
-    expect(await bank.refund(refund, call)).toEqual({ ok: true, isDone: false })
-    expect(asked(call)).toEqual([`POST ${BASE}/protected/v1/payments/${ID}/refund`])
-    // A repeated request could be refunded twice.
-    expect(call.requests[0]?.isIdempotent).toBe(false)
-  })
-
-  it('is not refunded when the bank refuses', async () => {
-    const call = new FakeGatewayCall({ status: 406, body: { errors: [{ code: 'TOO_LATE' }] } })
-    expect(await bank.refund(refund, call)).toMatchObject({
-      ok: false,
-      error: { code: 'gateway_refused', rawCode: 'TOO_LATE' },
-    })
   })
 })
 

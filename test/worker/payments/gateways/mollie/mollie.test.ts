@@ -5,7 +5,6 @@ import {
   GatewayUnavailableException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { mollie } from '../../../../../worker/payments/gateways/mollie/mollie.ts'
-import { paymentOf } from '../../../../../worker/payments/gateways/mollie/wire.ts'
 import { FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
 import {
   charge,
@@ -70,14 +69,6 @@ describe('a charge at Mollie', () => {
     for (const name of ['testmode', 'profileId']) expect(sent?.json).not.toHaveProperty(name)
   })
 
-  it('writes amounts with the decimals of their currency', () => {
-    const value = (amount: number, currency: string) =>
-      paymentOf({ ...charge, amount, currency }).amount.value
-    expect(value(1_500, 'JPY')).toBe('1500')
-    expect(value(5, 'EUR')).toBe('0.05')
-    expect(value(1_234, 'KWD')).toBe('1.234')
-  })
-
   it('names no address for webhooks that Mollie cannot reach', async () => {
     const urlOf = async (base_url: string, callbackUrl: string) => {
       const call = new FakeGatewayCall({ status: 201, body: made })
@@ -90,13 +81,6 @@ describe('a charge at Mollie', () => {
     expect(await urlOf(SETTINGS.base_url, here)).toBeUndefined()
     expect(await urlOf('http://127.0.0.1:9000', here)).toContain(`${here}?reference=`)
     expect(await urlOf(SETTINGS.base_url, 'https://pay.test/a')).toMatch(/\/a\?reference=.+&proof=/)
-  })
-
-  it('has an unknown outcome after a refused key or a conflict', async () => {
-    for (const code of [401, 403, 404, 409]) {
-      const asked = gateway.charge(charge, new FakeGatewayCall(refusal(code)))
-      await expect(asked).rejects.toThrow(GatewayUnavailableException)
-    }
   })
 
   it('keeps the id of a payment without a page', async () => {
@@ -256,13 +240,6 @@ describe('a webhook of Mollie', () => {
     const ids = [await idOf(), await idOf('0.00'), await idOf('5.00'), await idOf('12.50')]
     expect(new Set(ids).size).toBe(4)
     expect(await idOf('5.00')).toBe(ids[2])
-  })
-
-  it('closes the page of a payment that is being paid', async () => {
-    for (const word of ['pending', 'authorized']) {
-      expect(await received(read(word))).toMatchObject({ status: 'Pending', isPageClosed: true })
-    }
-    expect(await received(read('open'))).not.toHaveProperty('isPageClosed')
   })
 
   it('of a late `paid` does not undo a refund', async () => {

@@ -13,7 +13,6 @@ import {
   NAMES,
   OPENED,
   REFUND,
-  REVERSE,
   SETTINGS,
   TOKEN,
 } from '../../../../support/redirect-fixtures.ts'
@@ -143,16 +142,6 @@ describe('a charge by redirect', () => {
     expect(await shop({}, { ...SETTINGS, lang }).opening()).toHaveProperty('language', sent)
   })
 
-  it('uses the service type of the order before the configured one', async () => {
-    const settings = { ...SETTINGS, service_type: 'Books' }
-    const of = (metadata?: GatewayCharge['metadata']) =>
-      shop({}, settings).opening(metadata && { metadata })
-    expect(await of()).toHaveProperty('serviceType', 'Books')
-    expect(await of({ service_type: 'Lamps' })).toHaveProperty('serviceType', 'Lamps')
-    expect(await of({ service_type: null })).toHaveProperty('serviceType', 'Books')
-    expect(await of({ other: 'x' })).toHaveProperty('serviceType', 'Books')
-  })
-
   it('takes dinars only', () => {
     expect(redirect.create('shop', {}).currencies).toEqual(['IQD'])
   })
@@ -236,12 +225,6 @@ describe('a charge whose external reference exists at the gateway', () => {
     expect(setup.asked).toEqual([TOKEN, INIT])
   })
 
-  it.each([404, 400, 401])('has an unknown outcome when the inquiry returns %i', async (status) => {
-    const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
-    const { charge } = shop({ init, inquiry: answering({}, status) })
-    await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
-  })
-
   it('does not use a payment with another amount', async () => {
     const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
     const amount = { value: 250, currency: 'IQD' }
@@ -286,20 +269,6 @@ describe('the status of a payment by redirect', () => {
     expect(setup.lines).toEqual([])
   })
 
-  it('is Pending when the status is unknown, which is logged', async () => {
-    const { check, setup } = shop({ inquiry: answering(inquiry('ON_HOLD')) })
-    expect(await check()).toMatchObject({ known: true, status: 'Pending' })
-    const event = 'payments.redirect_gateway.unknown_status'
-    expect(setup.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
-  })
-
-  it('has the reason why a payment failed', async () => {
-    const { check } = shop({ inquiry: answering(inquiry('FAILED', { errorMessage: 'No money' })) })
-    expect(await check()).toMatchObject({
-      error: { code: 'payment_failed', rawCode: 'FAILED', message: 'No money' },
-    })
-  })
-
   it('is unknown when the gateway does not know the payment', async () => {
     const { check } = shop({ inquiry: answering({ code: 'TRANSACTION_NOT_FOUND' }, 404) })
     expect(await check()).toEqual({ known: false })
@@ -322,16 +291,6 @@ describe('the status of a payment by redirect', () => {
 })
 
 describe('a refund by redirect', () => {
-  it('reverses the transaction', async () => {
-    const { refund, setup } = shop()
-    expect(await refund()).toEqual({ ok: true, isDone: true, gatewayRefundId: 'rv-1' })
-    expect(setup.asked).toEqual([TOKEN, REVERSE])
-    expect(JSON.parse(setup.sent[1]?.body ?? '')).toEqual({
-      transactionId: 'gt-1',
-      reason: 'Broken',
-    })
-  })
-
   it.each(['payment:read payment:write', '', 'reverse:writer', 'xreverse:write'])(
     'is not possible when the scope is %j',
     (scope) => {
@@ -365,10 +324,4 @@ describe('a refund by redirect', () => {
       expect(await refund()).toMatchObject({ ok: false, error: { rawCode: 'NOT_REVERSIBLE' } })
     },
   )
-
-  it('is never repeated when its answer is lost', async () => {
-    const { refund, setup } = shop({ reverse: answering({}, 502) })
-    await expect(refund()).rejects.toMatchObject(UNAVAILABLE)
-    expect(setup.asked.filter((each) => each === REVERSE)).toHaveLength(1)
-  })
 })

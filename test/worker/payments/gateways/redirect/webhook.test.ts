@@ -160,14 +160,6 @@ describe('a callback of redirect', () => {
     },
   )
 
-  it('keeps its amount and currency, even if they are wrong', async () => {
-    const paid = { value: '0.99', currency: 'USD' }
-    const payload = await payloadOf(claims({ data: { amount: paid } }))
-    expect(payload).toMatchObject({ amount: 99, currency: 'USD' })
-    const zero = { value: 0, currency: 'IQD' }
-    expect(await payloadOf(claims({ data: { amount: zero } }))).toHaveProperty('amount', 0)
-  })
-
   it.each(['iqd', 'Iqd', ' IQD', 'IQD\n'])(
     'has the currency of %j, with its units',
     async (currency) => {

@@ -2,7 +2,6 @@
 
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
-import { GatewaySetup, json } from '../../../../../libraries/testing/gateway-setup.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -102,14 +101,6 @@ describe('a charge at Stripe', () => {
       expect(`${name}: ${sent[0]?.headers.get(name)}`).toBe(`${name}: ${value}`)
     }
     expect(ours?.headers).toMatchObject({ 'stripe-version': Stripe.API_VERSION })
-  })
-
-  it('sends who does not pay to the order’s cancelUrl, else to its returnUrl', async () => {
-    const call = new FakeGatewayCall(ok(made), ok(made))
-    await gateway.charge({ ...charge, cancelUrl: 'https://shop.test/cart' }, call)
-    await gateway.charge(charge, call)
-    const pages = call.requests.map(({ form }) => form?.cancel_url)
-    expect(pages).toEqual(['https://shop.test/cart', charge.returnUrl])
   })
 
   it('uses the configured return page if the order has none', async () => {
@@ -339,21 +330,9 @@ describe('a refund at Stripe', () => {
     expect(asked(other)).toEqual([`GET ${BASE}/v1/checkout/sessions/cs_test_1`])
   })
 
-  it('was never sent if Stripe does not return the session', async () => {
-    const setup = new GatewaySetup(gateway, () => json({}, 503))
-    const failed = setup.end(gateway.refund(refund, setup.call()))
-    await expect(failed).rejects.toMatchObject({ isUnsent: true })
-  })
-
   it('is refused without a call when nothing was paid', async () => {
     const call = new FakeGatewayCall(ok(made))
     expect(await gateway.refund(refund, call)).toMatchObject({ ok: false })
     expect(call.requests).toHaveLength(1)
-  })
-
-  it('has an unknown outcome when Stripe does not answer', async () => {
-    await expect(gateway.refund(refund, new FakeGatewayCall(session))).rejects.toThrow(
-      GatewayUnavailableException,
-    )
   })
 })
