@@ -1,6 +1,7 @@
 // Webhooks in the ledger: recorded once, and applied to their payment, now or when it appears.
 
 import { describe, expect, it } from 'vitest'
+import { NOBODY } from '../../../support/ledger-fakes.ts'
 import { iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
@@ -85,6 +86,19 @@ describe('a webhook', () => {
     const again = await w.webhook(transaction, { eventId: 'e-1', status: 'Refunded' })
     expect(again).toMatchObject({ outcome: 'duplicate', pending: [] })
     expect(await w.story(transaction)).toEqual(before)
+  })
+
+  it('stores the event of a change as done if there are no subscribers', async () => {
+    const w = rivalledSetup(NOBODY)
+    const transaction = await w.charged()
+    expect((await w.webhook(transaction)).pending).toEqual([])
+    const { events } = await w.story(transaction)
+    expect(events).toHaveLength(2)
+    for (const event of events) {
+      expect(event.listenersDoneAt).toBeDefined()
+      expect(event.deliveries).toEqual([])
+    }
+    expect(await w.outbox.claimPending({ now: T0 + 9e9, limit: 9 })).toEqual([])
   })
 
   it('is refused, and not stored, if its time or its amount is impossible', async () => {
