@@ -7,7 +7,9 @@ import type { FileStat } from './file-stat.ts'
 /** `racy`: the same stat, but read so soon after a write that another may hide behind it. */
 type Difference = 'new' | 'differs' | 'racy' | 'same'
 
-interface KnownFile extends FileFacts {
+interface KnownFile extends Omit<FileFacts, 'facts'> {
+  /** A list only where there are several: a list for each of 100,000 would take 6 MiB. */
+  facts: Fact | readonly Fact[]
   /** The scan in which it was last there. */
   round: number
 }
@@ -35,11 +37,14 @@ export class FileTable {
   }
 
   factsOf(path: string): readonly Fact[] {
-    return this.#at(path)?.facts ?? []
+    const known = this.#at(path)
+    return known ? listOf(known) : []
   }
 
   /** The file was read. */
-  put(path: string, { hash, facts, stat }: FileFacts): void {
+  put(path: string, { hash, facts: all, stat }: FileFacts): void {
+    const [first] = all
+    const facts = first && all.length === 1 ? first : all
     const known = this.#at(path)
     if (known) Object.assign(known, { hash, facts, stat, round: this.#round })
     else this.#files.set(this.#keep(this.#nameOf(path)), { hash, facts, stat, round: this.#round })
@@ -56,12 +61,13 @@ export class FileTable {
   }
 
   *facts(): Generator<Fact> {
-    for (const { facts } of this.#files.values()) yield* facts
+    for (const file of this.#files.values()) yield* listOf(file)
   }
 
   /** Every file, read from the table one by one: files may be added and removed meanwhile. */
   *entries(): Generator<[string, FileFacts]> {
-    for (const [name, file] of this.#files) yield [this.#root + name, file]
+    for (const [name, file] of this.#files)
+      yield [this.#root + name, { ...file, facts: listOf(file) }]
   }
 
   /** Begins a scan: `missed` then lists what was neither compared nor read since. */
@@ -111,3 +117,5 @@ export class FileTable {
 
   #nameOf = (path: string): string => path.slice(this.#root.length)
 }
+
+const listOf = ({ facts }: KnownFile): readonly Fact[] => ('kind' in facts ? [facts] : facts)
