@@ -63,8 +63,7 @@ export class Deliveries {
 
   /** What is to be sent now. Nobody else gets it meanwhile. */
   letters({ board, targets }: NoticeState, now: number): Letter[] {
-    this.#endOver(now)
-    return this.#store.due(now).flatMap((row): Letter[] => {
+    return this.#due(now).flatMap((row): Letter[] => {
       const { id, to } = row
       if (to === 'command') return []
       const target = targets.find(({ key }) => key === row.target)
@@ -76,8 +75,7 @@ export class Deliveries {
 
   /** What the sidecar is to run now. Nobody else gets it meanwhile. */
   commands({ targets }: NoticeState, now: number): DueCommand[] {
-    this.#endOver(now)
-    return this.#store.due(now).flatMap((row): DueCommand[] => {
+    return this.#due(now).flatMap((row): DueCommand[] => {
       const { sealed: command } = targets.find(({ key }) => key === row.target) ?? {}
       if (row.to !== 'command' || command === undefined) return []
       this.#store.take(row.id, now + COMMAND_LEASE_MS)
@@ -115,12 +113,14 @@ export class Deliveries {
     }
   }
 
-  /** Whoever was to take them never answered, or never came. */
-  #endOver(now: number): void {
-    for (const row of this.#store.due(now)) {
+  /** Ends those that nobody answered, or nobody came for. */
+  #due(now: number): DeliveryRow[] {
+    return this.#store.due(now).filter((row) => {
+      if (!isOver(row, now)) return true
       const why = row.to === 'command' ? 'No sidecar has run it.' : 'Nothing came of sending it.'
-      if (isOver(row, now)) this.#fail(row, row.error ?? why, now)
-    }
+      this.#fail(row, row.error ?? why, now)
+      return false
+    })
   }
 
   #fail(row: DeliveryRow, error: string, now: number): void {

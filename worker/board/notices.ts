@@ -1,5 +1,5 @@
-// Tells people of a board: decides when something changed, or has lasted, and when what was decided
-// is due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
+// Notices of a board: decides when something changed, or has lasted, and when what was decided is
+// due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
 import type { Log } from '../shared/log.ts'
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
@@ -23,7 +23,7 @@ import { FLAPPING_MS, turnOf } from './notice-turn.ts'
 import { type Presence, REPORTS_SILENT_MS } from './presence.ts'
 import type { BoardConfig, CommandEnd } from './wire.ts'
 
-/** `hasCommands`: the sidecar has some to run, and is told. */
+/** `hasCommands`: the sidecar has some to run, and is informed. */
 export interface Due {
   letters: Letter[]
   hasCommands: boolean
@@ -33,8 +33,7 @@ export interface Due {
 const GATHER_MS = 2_000
 const GATHER_MS_A_TASK = 0.1
 /**
- * Of a sidecar that lost its power nobody is told. Where it holds a socket, each look wakes the
- * object.
+ * A sidecar that lost its power sends nothing. Where it holds a socket, each look wakes the object.
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MOST_CAUSES = 100
@@ -124,10 +123,9 @@ export class Notices {
       const isDecided = (before.decideAt ?? Infinity) <= now
       const state = isDecided ? this.#decide(before, now) : before
       const letters = this.#deliveries.letters(state, now)
-      const { commandSince } = this.#store.next()
-      const hasCommands =
-        this.#deliveries.hasCommands(now) && toldAgainAt(state, commandSince, now) <= now
-      this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now)
+      const next = this.#store.next()
+      const hasCommands = commandsAt(state, next, now) <= now
+      this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now, next)
       return { letters, hasCommands }
     })
   }
@@ -226,13 +224,13 @@ export class Notices {
       }
       if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
     }
-    const told = state.targets.filter(({ key }) => news.has(key))
-    for (const target of told) {
+    const targets = state.targets.filter(({ key }) => news.has(key))
+    for (const target of targets) {
       this.#deliveries.add(target, noticeWith(news.get(target.key) ?? []), now)
     }
     const seen = new Set(rules.map(({ key }) => key))
     return {
-      ...withNew(told, decided),
+      ...withNew(targets, decided),
       rules: state.rules.map((rule) =>
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
@@ -285,11 +283,10 @@ export class Notices {
   }
 
   /** With when the next of all this is due. */
-  #save(state: NoticeState, now: number): void {
+  #save(state: NoticeState, now: number, next = this.#store.next()): void {
     this.#store.save(state)
-    const { letterAt, commandAt, commandSince } = this.#store.next()
-    const tellAt = Math.max(commandAt, toldAgainAt(state, commandSince, now))
-    const first = Math.min(state.decideAt ?? Infinity, letterAt, tellAt)
+    const { decideAt = Infinity } = state
+    const first = Math.min(decideAt, next.letterAt, commandsAt(state, next, now))
     this.#claims.plan('notices', first < Infinity ? first : undefined)
   }
 }
@@ -299,16 +296,21 @@ type News = Cause & { since: number }
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking
 
-/** Of a new command the sidecar is told at once. */
+/** The sidecar is informed of a new command at once. */
 function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {
   const isTold = toldAt !== undefined && targets.every(({ to }) => to !== 'command')
   return isTold ? { ...state, toldAt } : state
 }
 
-/** When the sidecar is told of commands again, less and less often: one that is back asks. */
-function toldAgainAt({ toldAt }: NoticeState, waitsSince: number, now: number): number {
-  if (toldAt === undefined || toldAt > now) return 0
-  return toldAt + Math.min(Math.max(toldAt - waitsSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
+/** When the sidecar is informed of commands, less and less often: one that is back asks. */
+function commandsAt(
+  { toldAt }: NoticeState,
+  { commandAt, commandSince }: ReturnType<NoticeStore['next']>,
+  now: number,
+): number {
+  if (toldAt === undefined || toldAt > now) return commandAt
+  const againMs = Math.min(Math.max(toldAt - commandSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
+  return Math.max(commandAt, toldAt + againMs)
 }
 
 /** With their targets, each once. `before`: those that had keys. */
