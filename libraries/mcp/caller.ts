@@ -82,6 +82,15 @@ export async function ask<Answer>(call: Call, route: string, asked: Asked = {}):
 }
 
 /** Throws Refused. */
+export function taskRoute(task: string): string {
+  // A URL takes such a step for the folder above: that is another route.
+  if (task === '.' || task === '..') {
+    throw new Refused({ error: 'There is no task with this id.', code: 'unknown_task' })
+  }
+  return `/tasks/${encodeURIComponent(task)}`
+}
+
+/** Throws Refused. */
 export async function sent(
   { caller }: Call,
   route: string,

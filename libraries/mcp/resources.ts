@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Message, Tasks } from '../api/types.ts'
-import { ask, type Call, type Caller, Refused } from './caller.ts'
+import { ask, type Call, type Caller, Refused, taskRoute } from './caller.ts'
 import { changesOf } from './changes.ts'
 
 /** A page of the list. */
@@ -50,8 +50,8 @@ export function addTasks(server: McpServer, caller: Caller): void {
     const named = namedIn(href)
     if (!named) throw new ResourceNotFoundError(href)
     const { board, task } = named
-    const route = `/tasks/${encodeURIComponent(task)}`
-    const found = await asProtocol(() => ask<object>(callOf(caller, context), route, { board }))
+    const call = callOf(caller, context)
+    const found = await asProtocol(async () => await ask<object>(call, taskRoute(task), { board }))
     return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(found) }] }
   })
   // In place of the SDK's own, which knows no pages.

@@ -116,10 +116,12 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
 
     it('answers with our code and sentence, and does nothing', async () => {
       const client = await connected(await board(), { version })
-      expect(await callTool(client, 'get_task', { task: 'A-9' })).toMatchObject({
-        code: 'unknown_task',
-        error: 'There is no task with this id.',
-      })
+      for (const task of ['A-9', '.', '..']) {
+        expect(await callTool(client, 'get_task', { task })).toMatchObject({
+          code: 'unknown_task',
+          error: 'There is no task with this id.',
+        })
+      }
       for (const [tool, asked, sentence] of [
         ['get_task', {}, 'task is missing.'],
         ['get_task', { task: 7 }, 'task must be a text.'],
