@@ -2,6 +2,7 @@
 
 import { hkdfSync } from 'node:crypto'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { isForThisMachine, mayBeLoopback } from '../worker/shared/loopback.ts'
 import { allTo, type NoticeRule } from '../worker/shared/notice-rules.ts'
 import { noticeProblems } from '../worker/shared/notice-schemas.ts'
 import { StartError } from './start-error.ts'
@@ -23,6 +24,21 @@ export function noticesOf(
   const problem = ofAddress ?? ofAll
   if (problem !== undefined) throw new StartError('bad_configuration', `${problem}.`)
   return rules
+}
+
+/** A warning where the edge refuses to deliver what is addressed to its own machine. */
+export function undeliveredWarning(
+  rules: readonly NoticeRule[],
+  { HOST = '', SIGNALBOX_PUBLIC_URL }: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (isForThisMachine(HOST, SIGNALBOX_PUBLIC_URL)) return undefined
+  const own = rules
+    .flatMap(({ to }) => ('command' in to ? [] : Object.values(to)))
+    .map((url: string) => URL.parse(url))
+    .find((url) => url && mayBeLoopback(url.hostname))
+  if (!own) return undefined
+  const why = 'Others reach this edge, so it sends nothing to its own machine'
+  return `${why}: notices to ${own.host} are not delivered.`
 }
 
 /** Signs notices to webhooks if no NOTICE_SECRET was given. `secret`: of the data folder. */

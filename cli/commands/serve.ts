@@ -13,7 +13,12 @@ import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { localBoard } from '../../system/local-json.ts'
-import { describeNotices, noticeSecret, noticesOf } from '../../system/notices.ts'
+import {
+  describeNotices,
+  noticeSecret,
+  noticesOf,
+  undeliveredWarning,
+} from '../../system/notices.ts'
 import { openSystem, type System, type Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
@@ -115,6 +120,8 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
   const rules = noticesOf(file, options)
+  const undelivered = isWithBoards ? undeliveredWarning(rules, variables) : undefined
+  if (undelivered !== undefined) noticeTo(io, 'warn')(undelivered)
   const folders = input.arguments.map((dir) => resolve(cwd, dir))
   const { only, followLinks: followsLinks, worktrees } = options
   const search = { followsLinks, only, worktrees }

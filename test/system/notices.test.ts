@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { noticesOf } from '../../system/notices.ts'
+import { noticesOf, undeliveredWarning } from '../../system/notices.ts'
 
 const rule = (n: number) => {
   return { on: 'ready' as const, minutes: n, to: { webhook: 'https://a.test/x' } }
@@ -17,4 +17,15 @@ it('refuses more rules, with those of --notify, than an edge takes: no board wou
   expect(() => noticesOf(file(57), { notify })).toThrow(
     'notices must have 64 entries at most, with those of --notify.',
   )
+})
+
+it('warns of an address of its own machine where others reach the edge, and nowhere else', () => {
+  const rules = noticesOf({}, { notify: 'http://127.0.0.1:9999/secret' })
+  const isOurs = { HOST: '127.0.0.1' }
+  const isPublic = { ...isOurs, SIGNALBOX_PUBLIC_URL: 'https://board.test' }
+  expect(undeliveredWarning(rules, isOurs)).toBeUndefined()
+  expect(undeliveredWarning([rule(1)], isPublic)).toBeUndefined()
+  for (const variables of [isPublic, { HOST: '0.0.0.0' }]) {
+    expect(undeliveredWarning(rules, variables)).toMatch(/notices to 127\.0\.0\.1:9999 are not/)
+  }
 })
