@@ -274,10 +274,13 @@ export class Notices {
   }
 
   /** Than when it was last decided. That a sidecar reports again may be no message. */
-  #isOther({ looked }: NoticeState, now: number): boolean {
+  #isOther({ looked, rules, decideAt = Infinity }: NoticeState, now: number): boolean {
     if (looked?.head !== this.#board.head()) return true
-    if (!looked.isOffline && !looked.isPart) return false
     const board = this.#board.state()
+    // Planned while a socket was open: the next sidecar may be killed before it opens one.
+    const isLate = !looked.isOffline && !board.socket && decideAt > now + LOOK_MS.reports
+    if (isLate && rules.some(({ on }) => on === 'offline')) return true
+    if (!looked.isOffline && !looked.isPart) return false
     const isBack = this.#presence.shownOf(board, now).state !== 'offline'
     return (looked.isOffline && isBack) || (looked.isPart && isWhole(board))
   }

@@ -57,6 +57,8 @@ class World {
     },
   }
   readonly logged: string[] = []
+  /** The run of the sidecar that holds a socket, and pings. */
+  socket: number | undefined
   #open = this.#opened()
   #epoch = ''
   #batch = 0
@@ -85,6 +87,12 @@ class World {
     const synced = this.#open.repository.sync(root, this.now, { board: 'shop', rules })
     this.#arm()
     return synced
+  }
+
+  openSocket(run: number): void {
+    this.socket = run
+    this.#open.presence.opened(run, this.now)
+    this.#arm()
   }
 
   publish(upserts: DataRecord[], more = false): void {
@@ -120,7 +128,7 @@ class World {
   #opened(): OpenRepository {
     return openRepository(
       this.#sql,
-      () => [],
+      () => (this.socket === undefined ? [] : [{ run: this.socket, pingedAt: this.now }]),
       (level, event) => this.logged.push(`${level} ${event}`),
     )
   }
@@ -363,6 +371,18 @@ describe('a notice', () => {
     world.pass(HOUR)
     expect(world.told()).toEqual(['offline', 'offline'])
     expect(world.nextDue()).toBeUndefined()
+  })
+
+  it('is told soon of a sidecar that is killed before it opens its socket', () => {
+    const rules = [rule('offline')]
+    const world = new World(rules, todo('A'))
+    world.openSocket(1)
+    world.pass(6 * MINUTE)
+    expect(world.told()).toEqual([])
+    world.socket = undefined
+    world.sync(rules, null)
+    world.pass(2 * MINUTE)
+    expect(world.told()).toEqual(['offline'])
   })
 
   it('waits for the whole of a publication, and does not look meanwhile', () => {
