@@ -3,11 +3,10 @@
 
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { run } from '../cli/run.ts'
 import { commitAll, git, initialize } from '../sidecar/git/git-folder.ts'
-import { seriousFaults } from '../support/axe.ts'
+import { expectAccessible } from '../support/axe.ts'
 import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { focused, linkOf, openConsole, tabTo } from '../support/console-page.ts'
@@ -17,23 +16,6 @@ import { tempFolder } from '../support/temp-folder.ts'
 
 const starts = new Starts()
 afterAll(() => starts.clear())
-
-const SIZES = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 664 },
-]
-
-async function expectAccessible(page: Page, selector?: string): Promise<void> {
-  for (const viewport of SIZES) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize(viewport)
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await seriousFaults(page, selector)).toEqual([])
-      const width = await page.evaluate('document.documentElement.scrollWidth')
-      expect(width).toBeLessThanOrEqual(viewport.width)
-    }
-  }
-}
 
 async function setLimits(start: Start, change: object): Promise<void> {
   const { url, tokens } = await start.local()
@@ -170,7 +152,7 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
       .map((it) => it.textContent)`
     expect(await page.evaluate(cut)).toEqual([])
     // The cards flash: they have just changed.
-    await expectAccessible(page, '.glance')
+    await expectAccessible(page, { selector: '.glance' })
   })
 
   it('is used by keyboard alone: the counts, who is stuck, and what is to review', async () => {

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { run } from '../cli/run.ts'
-import { seriousFaults } from '../support/axe.ts'
+import { expectAccessible } from '../support/axe.ts'
 import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
@@ -63,15 +63,7 @@ describe.skipIf(!hasChromium)(`notices in Chromium${whySkipped}`, () => {
       .getByText(/^webhook at 127\.0\.0\.1.*\(500/)
       .first()
       .waitFor()
-    for (const width of [1280, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 700 })
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        expect(await seriousFaults(page)).toEqual([])
-        const wide = await page.evaluate('document.documentElement.scrollWidth')
-        expect(wide).toBeLessThanOrEqual(width)
-      }
-    }
+    await expectAccessible(page)
 
     await page.reload()
     await expect.poll(() => toggle.isChecked()).toBe(true)
