@@ -90,7 +90,7 @@ export class BoardPage {
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text())
     })
-    const files = await bundle()
+    const files = await bundled()
     await page.route(`${ORIGIN}/**`, (route) => {
       const { pathname } = new URL(route.request().url())
       const file = API.get(pathname) ?? files.get(pathname)
@@ -159,6 +159,14 @@ export function boardPages() {
 interface File {
   type: string
   body: string
+}
+
+let files: Promise<ReadonlyMap<string, File>> | undefined
+
+/** Once for all test files of this process. */
+function bundled(): Promise<ReadonlyMap<string, File>> {
+  files ??= bundle()
+  return files
 }
 
 async function bundle(): Promise<ReadonlyMap<string, File>> {
