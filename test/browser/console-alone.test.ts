@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { linkOf, openConsole } from '../support/console-page.ts'
+import { linkOf, openConsole, readsOften } from '../support/console-page.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -20,8 +20,7 @@ describe.skipIf(!hasChromium)(`the console without a board in Chromium${whySkipp
     const plan = { storeDir: tempFolder(), args: ['--no-board'], launch: oneProcess }
     start = await (await starts.start(plan)).ready()
     context = await browser.newContext()
-    // A round every 200 ms instead of every five seconds, as when the page becomes visible again.
-    await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
+    await readsOften(context)
     ;({ page, complaints } = await openConsole(context, linkOf(start)))
   })
   afterAll(async () => {

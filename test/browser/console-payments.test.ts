@@ -11,7 +11,7 @@ import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { linkOf, openConsole } from '../support/console-page.ts'
+import { linkOf, openConsole, readsOften } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
 const SEARCH = 'Number, name, amount or id'
@@ -36,8 +36,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     local = await start.local()
     simulator = new SimulatorControl(local.simulator)
     context = await browser.newContext()
-    // A round every 200 ms instead of every five seconds, as when the page becomes visible again.
-    await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
+    await readsOften(context)
     ;({ page, complaints } = await openConsole(context, linkOf(start)))
     await page.getByRole('link', { name: 'Payments' }).click()
     await page.getByText('No open issues.').waitFor()
