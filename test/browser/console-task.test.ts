@@ -1,11 +1,11 @@
 // The open task in a real browser: it stays open while it changes, and hostile content is harmless.
 
 import { describe, expect, it } from 'vitest'
-import { seriousFaults } from '../support/axe.ts'
+import { expectAccessible } from '../support/axe.ts'
 import { boardPages } from '../support/board-page.ts'
 import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole } from '../support/console-page.ts'
-import { Starts } from '../support/local-system.ts'
+import { oneProcess, Starts } from '../support/local-system.ts'
 import { detailOf, FIRST, session, TASKS, withChanged } from '../support/made-up-board.ts'
 
 describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
@@ -83,15 +83,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     const open4 = detailOf('LAMP-4', { body, checks, sessions: [session('ses_1')] })
     await board.update({ ...FIRST, details: { 'LAMP-4': open4 } })
     await page.getByRole('table').waitFor()
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await seriousFaults(page)).toEqual([])
-    }
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await seriousFaults(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await seriousFaults(page)).toEqual([])
+    await expectAccessible(page)
   })
 
   it('shows the plain text of what takes too long or is too much to format', async () => {
@@ -127,7 +119,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
   it('executes nothing from a hostile file', async () => {
     const starts = new Starts()
     try {
-      const start = await (await starts.start()).ready()
+      const start = await (await starts.start({ launch: oneProcess })).ready()
       const context = await newContext()
       // The sanitiser parses in a separate document, but the policy of the page reports that as
       // well.

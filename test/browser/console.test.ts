@@ -1,6 +1,6 @@
 // The console in a real browser, over the whole system of `npm start`: real files, real processes.
 
-import { rename } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -51,6 +51,21 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
       .waitFor()
     expect(await late.getByText('LAMP-4').count()).toBe(0)
     await stranger.close()
+  })
+
+  it('leaves the code of the link neither in the history nor in a log', async () => {
+    const { url } = await start.local()
+    expect(await page.evaluate('navigation.entries().map(({ url }) => url).join()')).toBe(
+      `${url}/#/board?path=${start.storeDir}`,
+    )
+    const code = linkOf(start).replace(/^.*\//, '')
+    const [cookie] = await context.cookies()
+    const logs = join(start.dataDir, 'logs')
+    for (const name of await readdir(logs)) {
+      const log = await readFile(join(logs, name), 'utf8')
+      expect(log.includes(code), name).toBe(false)
+      expect(log.includes(cookie?.value ?? 'none'), name).toBe(false)
+    }
   })
 
   it('keeps the token in a cookie that no script can read', async () => {
