@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () =
     await setLimits(start, { paused: true, atMost: 4 })
     await glance.getByText('Paused: no task is handed out').waitFor()
     await glance.getByText('At most 4 claims').waitFor()
-    await expectAccessible(page)
+    await expectAccessible(page, { selector: '.glance' })
     await setLimits(start, { paused: false, perParent: true })
     await glance.getByText('One agent per parent').waitFor()
     expect(await glance.getByText('Paused').count()).toBe(0)

@@ -4,7 +4,7 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-export interface View {
+interface View {
   size: { width: number; height: number }
   colorScheme: 'light' | 'dark'
 }
