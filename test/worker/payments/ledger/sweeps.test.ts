@@ -165,4 +165,28 @@ describe('a pending event', () => {
     await w.outbox.settleDispatched([{ outboxId, delivery: accepted }], T0 + HOUR)
     expect(await w.alerts()).toEqual([])
   })
+
+  it('that is dead again after it was sent again raises its alert again', async () => {
+    const w = rivalledSetup(POSTED)
+    const { outboxId, id } = await begunEvent(w)
+    const dispatched = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
+    await w.outbox.settleDispatched(dispatched, T0 + 5)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    expect(alert?.detail).toEqual({
+      deliveryId: id,
+      endpoint: ENDPOINT,
+      lastStatus: 410,
+      event: outboxId,
+      type: 'PaymentInitiated',
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+    })
+    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'ada', now: T0 + HOUR })
+    await w.ledger.redeliver({ id, now: T0 + HOUR })
+    expect(await w.alerts()).toEqual([])
+    await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+    await w.outbox.settleDispatched(dispatched, T0 + HOUR + 5)
+    expect(await w.alerts()).toEqual(['delivery_dead'])
+  })
 })
