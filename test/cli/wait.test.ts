@@ -93,7 +93,10 @@ describe('signalbox wait, with a running Signalbox', () => {
     }
     const waitOnce = async () => {
       const waited = await wait(repo, '--since', since, '--timeout', '60s')
-      expect(waited).toMatchObject({ code: 0, err: '' })
+      expect(waited.code).toBe(0)
+      // On a busy machine a restart takes longer than the sentence.
+      const isAway = `signalbox: No Signalbox answers for ${repo.path}; waiting for it.\n`
+      expect(['', isAway]).toContain(waited.err)
       const { id, task } = lineOf(waited)
       reported.push({ id, task })
       since = id
