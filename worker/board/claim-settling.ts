@@ -50,17 +50,17 @@ export class ClaimSettling {
   settle(now: number): string[] {
     const turn: Turn = { frames: [], now }
     this.#writes.setRight(now)
-    const held = [...this.#claims.open(), ...this.#claims.watched()]
+    const held = () => [...this.#claims.open(), ...this.#claims.watched()]
     // What was done is not offered under another number either.
-    const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
+    const claims = this.#board.state().moved ? [...held(), ...this.#claims.resting()] : held()
     if (claims.length + this.#claims.restless().length === 0) return turn.frames
     const row = this.#board.config()
     const config = row && (JSON.parse(row.json) as BoardConfig)
     const closed = new Set(config?.closed)
     const isOpen: IsOpen = ({ status }) => !closed.has(status)
-    for (const claim of this.#follow(claims, isOpen, turn)) {
-      if (!claim.end?.rests) this.#settleOne(claim, isOpen, turn)
-    }
+    this.#follow(claims, isOpen, turn)
+    // As they are now: one whose task another came to is over.
+    for (const claim of held()) this.#settleOne(claim, isOpen, turn)
     for (const claim of this.#claims.restless()) {
       this.#rest(claim, statusesOf(config).isClosed, turn)
     }
@@ -68,8 +68,8 @@ export class ClaimSettling {
     return turn.frames
   }
 
-  /** The claims, each with the task that it is of now. */
-  #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): Claim[] {
+  /** Gives each claim the task that it is of now. */
+  #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): void {
     const { now } = turn
     const state = this.#board.state()
     const { moved = NO_MOVES, mayBe = [] } = state
@@ -85,12 +85,15 @@ export class ClaimSettling {
       this.#board.save(state)
     }
     for (const claim of followed.others) this.#writes.keep(claim)
-    const moving = claims.filter(({ generation }) => followed.moves.has(generation))
-    // First all: one leaves the task that another comes to.
-    for (const { task } of moving) this.#board.layOver(task, undefined, this.#board.head() + 1)
-    return claims.map((claim) => {
+    const moving = claims.flatMap((claim) => {
       const to = followed.moves.get(claim.generation)
-      if (!to) return followed.others.find((it) => it.generation === claim.generation) ?? claim
+      return to ? [{ claim, to }] : []
+    })
+    // First all: one leaves the task that another comes to.
+    for (const { claim } of moving) {
+      this.#board.layOver(claim.task, undefined, this.#board.head() + 1)
+    }
+    for (const { claim, to } of moving) {
       const { twins: _, parent: __, ...kept } = claim
       const { id: task, title, parent } = to
       const end = kept.end?.rests
@@ -105,8 +108,7 @@ export class ClaimSettling {
       }
       this.#writes.dispatch(there, turn, 'moved')
       this.#writes.pass(task, claim.generation)
-      return there
-    })
+    }
   }
 
   /** The task of one that was done has changed. */

@@ -128,6 +128,19 @@ describe('claims of a list whose numbers move', () => {
     expect(it.given('3')).toBe('claimed')
   })
 
+  it('take the id of one whose task went, and whose lease is over: what it says later is of no task', () => {
+    const it = lists('1 Bake', '2 Brew')
+    it.claim('1')
+    it.claim('2')
+    it.write(['1 Bake'])
+    const later = NOW + TTL + 1
+    it.claims.renew({ hash: 'of 1', ttlMs: 2 * TTL }, NOW)
+    it.write(['1 Brew', '2 Bake'], 'tea', { now: later })
+    expect(it.now('1', later)).toBe('2 Bake')
+    expect(it.claims.release({ hash: 'of 2', outcome: 'done' }, later)).toMatchObject({ ok: false })
+    expect(it.overlaid()).toEqual(['2'])
+  })
+
   it.each<[string, string[], string[], string]>([
     ['another had its title before', ['1 Bake', '2 Brew', '3 Bake'], ['1 Tea', '3 Bake'], '1 Bake'],
     ['two have it now', ['1 Bake', '2 Brew'], ['1 Tea', '2 Bake', '3 Bake'], '1 Bake'],
