@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../worker/config.ts'
+import { configuredGateways } from '../../../worker/payments/config/gateway-settings.ts'
+import { gatewayPrefixes } from '../../../worker/payments/config/payments-config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import { EVENT_NAMES } from '../../../worker/payments/domain/status.ts'
 
@@ -76,6 +78,19 @@ describe('the configuration of payments', () => {
     expect(faults({ webhooks: null, gateways: { bank: null }, references: 'shared' })).toBe(
       'payments.webhooks must be an object; payments.gateways.bank must be an object.',
     )
+    expect(faults({ gateways: { bank: { driver: 'fib', expires_in: 3_600 } } })).toBe(
+      'payments.gateways.bank.expires_in must be a text.',
+    )
+    expect(faults({ webhooks: { middleware: 'api', route_prefix: 5 } })).toBe(
+      'payments.webhooks.route_prefix must be a text; payments.webhooks.middleware must be a list.',
+    )
+  })
+
+  it('leaves what is no gateway out of what is looked for before the file is read', () => {
+    const gateways = { bank: null, shop: { driver: 'redirect' } } as object
+    const own = { payments: { gateways } } as SignalboxFile
+    expect(gatewayPrefixes(own)).toEqual(['REDIRECT_GATEWAY_'])
+    expect(configuredGateways(own, {}).map(({ key }) => key)).toEqual(['shop'])
   })
 
   it('takes a reference for one order at all gateways, unless the shops number alike', () => {

@@ -1,7 +1,7 @@
 // The settings of the gateways, from signalbox.config.ts and the environment. Whether they are
 // right is not decided here.
 
-import type { SignalboxFile } from '../define-config.ts'
+import type { GatewayEntry, SignalboxFile } from '../define-config.ts'
 import type { Driver, Setting, Settings } from '../gateways/gateway.ts'
 import { DRIVERS } from '../gateways/registry.ts'
 
@@ -10,6 +10,10 @@ export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, 
   ...DRIVERS,
   ...payments?.drivers,
 })
+
+/** By their keys. Left out is what is no object: who reads the settings names it. */
+export const gatewaysOf = ({ payments }: SignalboxFile): [key: string, entry: GatewayEntry][] =>
+  Object.entries(payments?.gateways ?? {}).filter(([, entry]) => entry instanceof Object)
 
 export interface GatewaySettings {
   /** By the setting's name, defaults included. */
@@ -68,7 +72,7 @@ export function configuredGateways(
 ): ConfiguredGateway[] {
   const drivers = driversOf(file)
   const text = (variable: string) => env[variable]?.trim() || undefined
-  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
+  return gatewaysOf(file).flatMap(([key, entry]) => {
     const { driver: name, env_prefix, ...own } = entry
     const driver = drivers[name]
     if (!driver) return []

@@ -16,7 +16,7 @@ import type { Listeners } from '../outbox/deliver.ts'
 import type { Endpoint } from '../outbox/endpoint.ts'
 import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
 import { routePrefixOf } from '../webhooks/route-names.ts'
-import { driversOf, settingsOf } from './gateway-settings.ts'
+import { driversOf, gatewaysOf, settingsOf } from './gateway-settings.ts'
 
 export interface PaymentsConfig {
   /** In the order of the file. */
@@ -103,7 +103,7 @@ export function readPayments(
     gateways: gatewayMap,
     accounts,
     realGateways,
-    routePrefix: readPrefix(file, wrong),
+    routePrefix: readPrefix(payments, wrong),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
     eventKeysMs: readEventKeys(text, wrong),
@@ -127,31 +127,43 @@ export function readPayments(
 type Payments = NonNullable<SignalboxFile['payments']>
 type KeysOf<Part> = Record<keyof Part, z.ZodType>
 
-const any = z.unknown().optional()
-const named = z.looseObject({}).optional()
+const OBJECT = 'must be an object'
+const string = z.string('must be a text').optional()
+const object = z.looseObject({}, OBJECT)
+/** Checked where it is read. */
+const unchecked = z.unknown().optional()
 
-/** Its shape: in JavaScript no type holds it. What its settings are is read where they are used. */
-const FILE = z.strictObject({
-  fetch: any,
-  notices: any,
-  payments: z
-    .strictObject({
-      gateways: z.record(z.string(), z.looseObject({})).optional(),
-      drivers: named,
-      references: any,
-      webhooks: z
-        .strictObject({
-          route_prefix: any,
-          middleware: any,
-          tolerance_seconds: any,
-          on_amount_mismatch: any,
-        } satisfies KeysOf<NonNullable<Payments['webhooks']>>)
-        .optional(),
-      middlewares: named,
-      listeners: named,
-    } satisfies KeysOf<Payments>)
-    .optional(),
-} satisfies KeysOf<SignalboxFile>)
+/** Its shape: in JavaScript no type holds it. */
+const FILE = z.strictObject(
+  {
+    fetch: unchecked,
+    notices: unchecked,
+    payments: z
+      .strictObject(
+        {
+          gateways: z.record(z.string(), z.record(z.string(), string, OBJECT), OBJECT).optional(),
+          drivers: z.record(z.string(), object, OBJECT).optional(),
+          references: unchecked,
+          webhooks: z
+            .strictObject(
+              {
+                route_prefix: string,
+                middleware: z.array(z.string('must be a text'), 'must be a list').optional(),
+                tolerance_seconds: unchecked,
+                on_amount_mismatch: unchecked,
+              } satisfies KeysOf<NonNullable<Payments['webhooks']>>,
+              OBJECT,
+            )
+            .optional(),
+          middlewares: object.optional(),
+          listeners: object.optional(),
+        } satisfies KeysOf<Payments>,
+        OBJECT,
+      )
+      .optional(),
+  } satisfies KeysOf<SignalboxFile>,
+  OBJECT,
+)
 
 /** Empty if it cannot be read. A misspelled setting would silently have no effect. */
 function paymentsIn(file: SignalboxFile, wrong: string[]): Payments {
@@ -162,7 +174,7 @@ function paymentsIn(file: SignalboxFile, wrong: string[]): Payments {
     if (issue.code === 'unrecognized_keys') {
       wrong.push(...issue.keys.map((key) => `${where}: there is no setting ${key}`))
     } else {
-      wrong.push(`${where} must be an object`)
+      wrong.push(`${where} ${issue.message}`)
       isReadable = false
     }
   }
@@ -172,8 +184,8 @@ function paymentsIn(file: SignalboxFile, wrong: string[]): Payments {
 /** The prefixes of the configured gateways' variables, set or not. */
 export function gatewayPrefixes(file: SignalboxFile): string[] {
   const drivers = driversOf(file)
-  return Object.values(file.payments?.gateways ?? {}).flatMap(
-    ({ driver, env_prefix }) => env_prefix ?? drivers[driver]?.envPrefix ?? [],
+  return gatewaysOf(file).flatMap(
+    ([, { driver, env_prefix }]) => env_prefix ?? drivers[driver]?.envPrefix ?? [],
   )
 }
 
@@ -220,8 +232,8 @@ function exposed(base = ''): string[] {
     : []
 }
 
-function readPrefix(file: SignalboxFile, wrong: string[]): string {
-  const prefix = routePrefixOf(file)
+function readPrefix(payments: Payments, wrong: string[]): string {
+  const prefix = routePrefixOf({ payments })
   if (!/^[\w-]+(\/[\w-]+)*$/.test(prefix) || /^api(\/|$)/.test(prefix)) {
     wrong.push('payments.webhooks.route_prefix must be a plain path that is not below api/')
   }
