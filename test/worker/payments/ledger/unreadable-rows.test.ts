@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
+import { type Ledger, openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { createDeliverer, subscribersOf } from '../../../../worker/payments/outbox/deliver.ts'
 import {
   libsqlQueries,

@@ -2,8 +2,7 @@
 
 import { beforeEach } from 'vitest'
 import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
+import { type Ledger, openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   type Database,
   DatabaseUnreachable,

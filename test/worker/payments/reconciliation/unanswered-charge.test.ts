@@ -1,6 +1,7 @@
 // The sweeper settles charges whose answers were lost.
 
 import { describe, expect, it } from 'vitest'
+import type { ChargeEnd } from '../../../../worker/payments/acts/finish-charge.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type {
   ChargeAnswer,
@@ -34,6 +35,28 @@ describe('a charge without an id of its gateway', () => {
     const { externalReferenceId } = transaction
     const same = { externalReferenceId, reference: 'order-1', amount: 25_000, currency: 'IQD' }
     expect(charged).toMatchObject([same, same])
+  })
+
+  it('that was never sent is stored as sent right before it is, and not while its circuit is open', async () => {
+    const steps: string[] = []
+    const charge = async () => {
+      steps.push('sent')
+      return answered
+    }
+    let isCircuitOpen = true
+    const made = setUpSweep({
+      gateway: { chargeRepeatableForMs: DAY, charge },
+      isCircuitOpen: () => isCircuitOpen,
+      intercept(method, [end]) {
+        if (method === 'finishCharge') steps.push((end as ChargeEnd).result.kind)
+      },
+    })
+    await made.charge({ isAnswered: false, isSent: false })
+    await made.pass(2 * MINUTE)
+    expect(steps).toEqual(['unsent'])
+    isCircuitOpen = false
+    await made.pass(HOUR)
+    expect(steps).toEqual(['unsent', 'unknown', 'sent', 'answered'])
   })
 
   it('is checked by its id once the gateway has returned it, even without a page', async () => {
