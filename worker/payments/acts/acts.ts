@@ -1,6 +1,5 @@
-// What the ledger does, each by its name: the port, its forwarding and the calls to the ledger's
-// object are derived from this table. An act is one transaction of the one writer: all of it is
-// stored or none.
+// What the ledger does, each by its name: the ledger and the calls to its object are derived from
+// this table. An act is one transaction of the one writer: all of it is stored or none.
 //
 // A caller generates an `id` once and keeps it through its retries: a call that is repeated because
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.

@@ -103,21 +103,21 @@ function settle(
 ): void {
   const outbox = rows.get('outbox', outboxId)
   if (!outbox) return
-  const heard = listeners && tried(outbox, outbox.done_at === null, listeners)
-  if (heard) {
+  const notified = listeners && tried(outbox, outbox.done_at === null, listeners)
+  if (notified) {
     // An event that is given up is done, too, and an alert says that it was not delivered.
     const isDone = listeners.ok || isGivenUp(listeners)
-    rows.put({ outbox: [{ ...heard, done_at: isDone ? now : null }] })
+    rows.put({ outbox: [{ ...notified, done_at: isDone ? now : null }] })
   }
   const row = delivery && rows.get('deliveries', delivery.id)
   const sent = row && tried(row, row.status === 'pending', delivery)
-  if (sent) rows.put({ deliveries: [delivered(sent, delivery, now)] })
+  if (sent) rows.put({ deliveries: [withResult(sent, delivery, now)] })
   if (row && delivery?.ok) settleGone(rows, row.endpoint, now, rules)
   const payment = rows.payment(outbox.transaction_id)
   if (!payment) return
   const alerts: Alert[] = []
   const { transaction } = payment
-  if (heard && isGivenUp(listeners)) {
+  if (notified && isGivenUp(listeners)) {
     alerts.push(deadAlert(transaction, outbox, { failed: listeners, now }))
   }
   const isDead = sent !== undefined && isGivenUp(delivery)
@@ -149,7 +149,7 @@ const tried = <Row extends OutboxRow | DeliveryRow>(
     ? { ...row, attempts: row.attempts + 1, leased_until: null, next_attempt_at: nextAttemptAt }
     : undefined
 
-const delivered = (
+const withResult = (
   row: DeliveryRow,
   result: NonNullable<Dispatched['delivery']>,
   now: number,

@@ -4,7 +4,7 @@
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun, FoundCharge, NewCharge } from '../acts/begin-charge.ts'
+import type { ChargeBegun, FoundCharge } from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
 import {
@@ -20,7 +20,6 @@ import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
 import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
-import type { AdmittedCall } from '../gateways/client.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { askCharge } from '../gateways/outcome.ts'
 import { chargeSchema } from '../schemas.ts'
@@ -119,12 +118,24 @@ async function tryInTurn(deps: OperationDeps, order: Order): Promise<Tried> {
 }
 
 async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement): Promise<Tried> {
-  const { gateway, deadlines } = order
+  const { request, gateway, context, deadlines } = order
   const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
     begin(deps, order, mayCall, replaces),
   )
   if (!admitted) return { kind: 'found', begun }
-  const called = await call(deps, order, begun, admitted)
+  const { transaction, earlier } = begun
+  const { id: transactionId } = transaction
+  const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
+  const asked = { transaction, request, earlier, callbackUrl, checkAt: unknownCheckAt }
+  const called = await callGateway<ChargeResult>(deps, gateway, {
+    name: 'charge',
+    transaction,
+    admitted,
+    deadlines,
+    ask: (call) => askCharge(gateway, call, asked, deps.clock),
+    store: (result, now) =>
+      deps.ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
+  })
   return { kind: 'called', begun, called }
 }
 
@@ -176,27 +187,6 @@ async function abandon({ ledger, clock }: OperationDeps, begun: ChargeBegun): Pr
     eventId: newId(now),
     now,
     result: { kind: begun.earlier === 'none' ? 'unsent' : 'unknown', nextCheckAt },
-  })
-}
-
-async function call(
-  deps: OperationDeps,
-  { request, gateway, context, deadlines }: Order,
-  begun: NewCharge,
-  admitted: AdmittedCall,
-): Promise<Answered<ChargeResult>> {
-  const { transaction, earlier } = begun
-  const { id: transactionId } = transaction
-  const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
-  const asked = { transaction, request, earlier, callbackUrl, checkAt: unknownCheckAt }
-  return await callGateway<ChargeResult>(deps, gateway, {
-    name: 'charge',
-    transaction,
-    admitted,
-    deadlines,
-    ask: (gatewayCall) => askCharge(gateway, gatewayCall, asked, deps.clock),
-    store: (result, now) =>
-      deps.ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
   })
 }
 

@@ -131,10 +131,11 @@ function refusal(
       return notCancellable(row, 'It was paid. Refund it instead.')
     case 'foreign':
       return notCancellable(row, 'Another installation made this payment: this database is a copy.')
-    case 'unsupported': {
-      const until = 'it stays open until it expires there'
-      return notCancellable(row, `${gateway.key} cannot cancel a payment: ${until}.`)
-    }
+    case 'unsupported':
+      return notCancellable(
+        row,
+        `${gateway.key} cannot cancel a payment: it stays open until it expires there.`,
+      )
     case 'in_progress': {
       const retryAfterMs = begun.until - now
       const why = 'This payment is being charged or closed.'
@@ -222,7 +223,7 @@ export async function openElsewhere(
   }
 }
 
-export interface Asked extends Told {
+interface Asked extends Told {
   way: WayOut
   /** The gateway's last one. */
   answer?: KnownStatus

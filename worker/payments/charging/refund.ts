@@ -66,21 +66,15 @@ export async function refund(
   }
   const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
   if (!admitted) return answerAtOnce(begun, key, deps.clock.now())
-  const { amount: refundAmount, reason } = request
+  const { transaction } = begun
+  const claimed = { refundId: id, refundAmount: request.amount, reason: request.reason }
   const called = await callGateway<RefundOutcome>(deps, gateway, {
     name: 'refund',
-    transaction: begun.transaction,
+    transaction,
     admitted,
     deadlines,
     fields: { refundId: id },
-    ask: (call) =>
-      askRefund(
-        gateway,
-        call,
-        begun.transaction,
-        { refundId: id, refundAmount, reason },
-        deps.clock,
-      ),
+    ask: (call) => askRefund(gateway, call, transaction, claimed, deps.clock),
     store: (result, now) => deps.ledger.finishRefund({ refundId: id, now, result }),
   })
   const { result } = called
