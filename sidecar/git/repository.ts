@@ -7,7 +7,6 @@ import { type Log, messageOf } from '../../worker/shared/log.ts'
 import { readSmall } from '../layouts/open-here.ts'
 import { isThere, lookAt } from '../layouts/store-folder.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
-import type { Commit } from './history.ts'
 import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
@@ -33,39 +32,7 @@ export interface TreeNow extends GitTree {
   awaySince?: number
 }
 
-export interface Repository {
-  /** The leading tree's. */
-  readonly top: string
-  readonly files: Git['files']
-  readonly blob: Git['blob']
-  readonly blobs: Git['blobs']
-  readonly common: Git['common']
-  /** What the commits of the leading tree, or of another one, changed. */
-  log(
-    tree: TreeNow | undefined,
-    before: readonly string[],
-    of: LogOf,
-  ): Promise<Commit[] | undefined>
-  /** A file as the `HEAD` of a tree has it. */
-  committed(tree: TreeNow, path: string): Promise<Buffer | undefined>
-  /** Another text for each move of the leading tree's `HEAD`. */
-  head(): string
-  /** Resolves once git does not write the leading tree, or after 300 ms. */
-  settled(): Promise<void>
-  /** What the leading tree is at. */
-  checkedOut(): ReturnType<Git['checkedOut']>
-  /** Whether the leading tree has this commit, or one after it. */
-  goesOn(commit: string): Promise<boolean | undefined>
-  /** The commit of a branch. Undefined: it is gone, or git did not answer. */
-  tipOf(branch: string): Promise<string | undefined>
-  trees(): readonly TreeNow[]
-  /** These were known to an earlier run. Before `follow`. */
-  remember(trees: readonly TreeNow[]): void
-  /** Looks now if a HEAD or a branch has moved since the last look. */
-  catchUp(): Promise<void>
-  /** `onLook` is called after each look, once at least. Returns what ends that. */
-  follow(onLook: () => void): () => void
-}
+export type Repository = Pick<OneRepository, keyof OneRepository>
 
 interface RepositoriesDeps {
   /** Where the program git is looked for, as in `PATH`. */
@@ -103,7 +70,8 @@ export class Repositories {
   }
 }
 
-class OneRepository implements Repository {
+class OneRepository {
+  /** The leading tree's. */
   readonly top: string
   readonly blob: Git['blob']
   readonly blobs: Git['blobs']
@@ -143,29 +111,36 @@ class OneRepository implements Repository {
   common: Git['common'] = (commits) =>
     this.#ask(`common ${commits}`, () => this.#git.common(commits))
 
-  log: Repository['log'] = (tree, before, of) => {
+  /** What the commits of the leading tree, or of another one, changed. */
+  log(tree: TreeNow | undefined, before: readonly string[], of: LogOf): ReturnType<Git['log']> {
     const head = tree?.head ?? this.head()
     const ask = () => this.#git.log(headOf(tree ?? this.#leading), before, of)
     return this.#ask(`log ${head} ${before} ${of.folder}`, ask)
   }
 
-  committed: Repository['committed'] = (tree, path) => this.#git.file(headOf(tree), path)
+  /** A file as the `HEAD` of a tree has it. */
+  committed = (tree: TreeNow, path: string) => this.#git.file(headOf(tree), path)
 
+  /** Another text for each move of the leading tree's `HEAD`. */
   head = (): string => leadingHead(this.#leading)
 
-  settled: Repository['settled'] = async () => {
+  /** Resolves once git does not write the leading tree, or after 300 ms. */
+  async settled(): Promise<void> {
     const until = this.#clock.elapsed() + SETTLES_MS
     while (isBusy(this.#leading.gitFolder) && this.#clock.elapsed() < until) {
       await new Promise<void>((resolve) => this.#clock.after(LOOKS_MS, resolve))
     }
   }
 
-  checkedOut: Repository['checkedOut'] = () => this.#git.checkedOut(headOf(this.#leading))
+  /** What the leading tree is at. */
+  checkedOut = () => this.#git.checkedOut(headOf(this.#leading))
 
-  tipOf: Repository['tipOf'] = async (branch) =>
+  /** The commit of a branch. Undefined: it is gone, or git did not answer. */
+  tipOf = async (branch: string): Promise<string | undefined> =>
     (await this.#git.checkedOut(`refs/heads/${branch}`))?.head
 
-  goesOn: Repository['goesOn'] = (commit) => this.#git.goesOn(commit, headOf(this.#leading))
+  /** Whether the leading tree has this commit, or one after it. */
+  goesOn = (commit: string) => this.#git.goesOn(commit, headOf(this.#leading))
 
   /** Undefined: there was no answer, now or shortly before. */
   async #ask<T>(what: string, call: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -177,6 +152,7 @@ class OneRepository implements Repository {
     return answer
   }
 
+  /** `onLook` is called after each look, once at least. Returns what ends that. */
   follow(onLook: () => void): () => void {
     this.#followers.add(onLook)
     void this.#look()
@@ -186,6 +162,7 @@ class OneRepository implements Repository {
     }
   }
 
+  /** These were known to an earlier run. Before `follow`. */
   remember(trees: readonly TreeNow[]): void {
     const known = new Set(this.#trees.map(({ gitFolder }) => gitFolder))
     const others = trees.filter(({ gitFolder }) => !known.has(gitFolder))
@@ -193,6 +170,7 @@ class OneRepository implements Repository {
     this.#trees = [...this.#trees, ...others.map(({ awaySince: _, ...tree }) => tree)]
   }
 
+  /** Looks now if a HEAD or a branch has moved since the last look. */
   async catchUp(): Promise<void> {
     const isMoved = () => {
       const leading = leadingHead(this.#leading)
