@@ -72,12 +72,12 @@ export function openBoard({
 }: Pick<SidecarPlan, 'store' | 'runOutput' | 'log' | 'trees'>) {
   const boardTrees = trees && new BoardTrees({ store, log, ...trees })
   const copies: Omit<Copies, 'isSparing'> = {
-    storeOf: (path) => board.trees.treeOf(path)?.store,
+    storeOf: (path) => board.trees.filesAt(path)?.tree.store,
     isBusy(path) {
-      const tree = board.trees.treeOf(path)
+      const tree = board.trees.filesAt(path)?.tree
       return tree !== undefined && (boardTrees?.isBusy(tree) ?? false)
     },
-    compare: (...file) => board.trees.compare(...file),
+    compare: (path, ...file) => board.trees.filesAt(path)?.compare(path, ...file),
   }
   const reader = { store, clock, runOutput, slow: new Map<string, string>() }
   const read = createFileReader({ ...reader, copies: { ...copies, isSparing: true } })

@@ -306,8 +306,7 @@ export class Sidecar {
       if (due.size > 0) await this.#take(new Set(due), isScan, signal)
     }
     await take()
-    const isWanting = board.trees.bases.wanted().length > 0 || !board.trees.unread().next().done
-    if (!isWanting) return
+    if (board.trees.wanted().length === 0) return
     await trees?.learn(board.trees)
     await take()
   }
@@ -315,12 +314,12 @@ export class Sidecar {
   #takeTrees(): void {
     const { trees, board } = this.#deps
     this.#hasOtherTrees = false
-    if (trees) board.touchNames(board.trees.take(trees.all()))
+    if (trees) board.trees.take(trees.all())
   }
 
   async #scanTrees(): Promise<TreesReport> {
     const { board, trees, clock } = this.#deps
-    const report = await scanTrees(board, trees, clock)
+    const report = await scanTrees(board.trees, trees, clock)
     if (report.isBusy) this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
     return report
   }
@@ -328,7 +327,7 @@ export class Sidecar {
   #readTrees(report: TreesReport): void {
     const { board, clock } = this.#deps
     const read = treesRead(report, board.trees)
-    board.touchNames(board.trees.read(read))
+    board.trees.read(read)
     if (read.length === report.found.size) return
     this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'a tree could not be read')
   }

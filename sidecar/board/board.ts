@@ -113,28 +113,28 @@ export class Board implements Records {
 
   /** Hash of the text that is known of a file. */
   hashOf(path: string): string | undefined {
-    return this.trees.treeOf(path) ? this.trees.hashOf(path) : this.files.hashOf(path)
+    return (this.trees.filesAt(path) ?? this.files).hashOf(path)
   }
 
   /** Where its file is below the project's folder. Undefined: it is in none there. */
   placeOf({ path, tree }: Fact): string | undefined {
-    return placeIn((tree && this.trees.treeOf(path)?.store) || this.#store, path)
+    return placeIn((tree && this.trees.filesAt(path)?.tree.store) || this.#store, path)
   }
 
   /** The next scan reports the file, even with the same stat. */
   distrust(path: string): void {
-    if (this.trees.treeOf(path)) this.trees.distrust(path)
-    else this.files.distrust(path)
+    ;(this.trees.filesAt(path) ?? this.files).distrust(path)
   }
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, file: ParsedFile | null): void {
-    if (this.trees.treeOf(path)) {
+    const inTree = this.trees.filesAt(path)
+    if (inTree) {
       // One that says nothing new was not parsed.
       if (file && file.entries.length > 0) this.#parsed.put(path, file)
-      const names = this.trees.ingest(path, file)
-      this.touchNames(names)
-      if (this.#isRead && names.size > 0) this.#newsAt = Infinity
+      this.#touchTrees()
+      inTree.ingest(path, file)
+      if (this.#touchTrees() && this.#isRead) this.#newsAt = Infinity
       return
     }
     if (file === null) {
@@ -183,6 +183,7 @@ export class Board implements Records {
    */
   settle(now: number, isReading = false): Key[] {
     this.#isRead ||= !isReading
+    this.#touchTrees()
     const changed: Key[] = []
     this.#relations.touchStale(this.#settledAt, now, this.#dirty)
     this.#settledAt = now
@@ -243,12 +244,12 @@ export class Board implements Records {
     const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
     const isFirst = this.#isAllDirty && this.#tree.size === 0
-    const wasClosed = isFirst ? NONE : this.touchNames(names)
+    const wasClosed = isFirst ? NONE : this.#touchNames(names)
     for (const fact of before) this.#relations.remove(fact)
     for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
     if (after) this.files.put(path, after)
     else this.files.delete(path)
-    for (const name of this.trees.mainChanged(path, hashBefore)) names.add(name)
+    this.trees.mainChanged(path, hashBefore)
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
     // Rare, and any record may show it.
     if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
@@ -258,7 +259,7 @@ export class Board implements Records {
       this.#newsAt = Math.max(this.#newsAt, at)
     }
     if (isFirst) return
-    this.touchNames(names)
+    this.#touchNames(names)
     for (const name of names) {
       if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
       this.#relations.touchDependents(name, this.#dirty)
@@ -266,12 +267,19 @@ export class Board implements Records {
   }
 
   /** Marks all that these names may change; answers those that name a closed task. */
-  touchNames(names: ReadonlySet<string>): ReadonlySet<string> {
+  #touchNames(names: Iterable<string>): ReadonlySet<string> {
     for (const name of names) {
       this.#relations.touch(name, this.#dirty)
       this.#touchAlone(name)
     }
     return new Set([...names].filter((name) => this.#relations.isClosed(name)))
+  }
+
+  /** Marks what trees made another since. Whether they did. */
+  #touchTrees(): boolean {
+    const names = this.trees.takeChanged()
+    this.#touchNames(names)
+    return names.length > 0
   }
 
   /** A session, heartbeat or run of a tree comes or goes. */
@@ -356,8 +364,7 @@ export class Board implements Records {
     if (file === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
-    const facts = this.trees.factsAt(fact.path) ?? this.files.factsOf(fact.path)
-    const twins = facts.filter(isSame)
+    const twins = (this.trees.filesAt(fact.path) ?? this.files).factsOf(fact.path).filter(isSame)
     return file.entries.filter(isSame)[twins.indexOf(fact)]
   }
 

@@ -5,7 +5,8 @@ import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest } from '../files/compact.ts'
 import type { Fact } from '../files/facts.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import type { InTrees, TreeMark } from '../trees/tree-files.ts'
+import type { TreeMark } from '../trees/differences.ts'
+import type { InTrees } from '../trees/tree-copies.ts'
 import type { Derived } from './relations.ts'
 
 interface Hashes {

@@ -42,7 +42,11 @@ export interface Copies {
   storeOf(path: string): Store | undefined
   /** git is writing this tree. */
   isBusy(path: string): boolean
-  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] }
+  compare(
+    path: string,
+    hash: string,
+    bytes: Buffer,
+  ): { isNews: boolean; blobs: string[] } | undefined
   /** Only those are parsed that say anything new. */
   isSparing: boolean
 }

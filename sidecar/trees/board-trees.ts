@@ -12,7 +12,7 @@ import type { FileKind, Store } from '../layouts/layout.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
 import type { WatchedStore } from '../watch/watch.ts'
-import { type Merged, pathFrom, type Tree } from './merge-bases.ts'
+import { type Merged, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
 import { Merges } from './merges.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
@@ -143,15 +143,16 @@ export class BoardTrees {
 
   /** The texts of blobs of merge bases, and of lists that cannot be read. */
   async learn(copies: TreeCopies): Promise<void> {
-    for (const { tree, path } of [...copies.unread()]) {
-      const now = this.#trees.get(tree.dir)?.now
-      const bytes = now && (await this.#repository?.committed(now, pathFrom(tree.dir, path)))
-      copies.standIn(path, bytes && new TextDecoder().decode(bytes))
-    }
-    for (const wanted of copies.bases.wanted()) {
-      const bytes = await this.#repository?.blob(wanted.blob)
+    for (const wanted of copies.wanted()) {
+      const bytes = await this.#bytesOf(wanted)
       copies.learn(wanted, bytes && new TextDecoder().decode(bytes))
     }
+  }
+
+  async #bytesOf({ tree, path, blob }: Wanted): Promise<Buffer | undefined> {
+    if (blob !== undefined) return await this.#repository?.blob(blob)
+    const now = this.nowOf(tree)
+    return now && (await this.#repository?.committed(now, pathFrom(tree.dir, path)))
   }
 
   /** The blob of a file that git knows to be as a merge base has it. */
@@ -316,6 +317,6 @@ export const watchedWith = (store: Store, copies: TreeCopies): WatchedStore => {
     root: store.root,
     roots: () => stores().map(({ root }) => root),
     folders: () => [store, ...stores()].flatMap(({ folders }) => folders()),
-    classify: (path) => copies.treeOf(path)?.store.classify(path) ?? store.classify(path),
+    classify: (path) => copies.filesAt(path)?.tree.store.classify(path) ?? store.classify(path),
   }
 }

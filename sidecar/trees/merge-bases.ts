@@ -37,10 +37,12 @@ export interface Merged {
   lists: ReadonlyMap<string, ReadonlyMap<string, string | undefined>>
 }
 
-/** A blob of a merge base, and the file of a tree that it is compared with. */
+/** A text that git has, and the file of a tree that is compared with it. */
 export interface Wanted {
-  blob: string
+  tree: Tree
   path: string
+  /** Of a merge base. Absent: what the tree's `HEAD` has there. */
+  blob?: string
 }
 
 /** `isWhole`: false: more than these may be in it. */
@@ -65,30 +67,44 @@ export class BaseTasks {
   /** By blob. Undefined: it cannot be read. */
   readonly #known = new Map<string, Tasks | undefined>()
 
-  /** What must be learned before these files are read again. */
-  wanted(): readonly Wanted[] {
-    return [...this.#wanted.values()]
-  }
+  wanted = (): readonly Wanted[] => [...this.#wanted.values()]
 
-  learn({ blob, path }: Wanted, store: Store | undefined, text: string | undefined): void {
+  learn(blob: string, { tree, path }: Wanted, text: string | undefined): void {
     this.#wanted.delete(blob)
-    if (text === undefined) this.#known.set(blob, undefined)
-    else if (store) this.#known.set(blob, tasksIn(store, path, text).tasks)
+    this.#known.set(blob, text === undefined ? undefined : tasksIn(tree.store, path, text).tasks)
   }
 
   /** What each merge base has of a file. Undefined: that is wanted first. */
-  of({ bases = [], dir }: Tree, path: string): Tasks[] | undefined {
+  of(tree: Tree, path: string): Tasks[] | undefined {
+    const { bases = [], dir } = tree
     let isKnown = true
     const found: Tasks[] = []
     for (const base of bases) {
       const blob = base.get(pathFrom(dir, path))
       if (blob === undefined) continue
-      if (!this.#known.has(blob)) this.#wanted.set(blob, { blob, path })
+      if (!this.#known.has(blob)) this.#wanted.set(blob, { tree, path, blob })
       isKnown &&= this.#known.has(blob)
       const tasks = this.#known.get(blob)
       if (tasks) found.push(tasks)
     }
     return isKnown ? found : undefined
+  }
+
+  /**
+   * Whether a task of a list is as a merge base has it, or as the main tree has had it since. Also
+   * while that is to be learned first: nobody knows yet what is changed.
+   */
+  isOld(tree: Tree, path: string, name: string, hash: string): boolean {
+    const before = this.of(tree, path)
+    const isBefore = before === undefined || before.some((base) => base.get(name) === hash)
+    return isBefore || mergedIn(tree, path)?.get(name) === hash
+  }
+
+  /** Whether a tree whose list lacks a task took it out: all merge bases have it there. */
+  isTakenOut(tree: Tree, path: string, name: string): boolean {
+    const [before = [], merged] = [this.of(tree, path), mergedIn(tree, path)]
+    const isMerged = merged?.has(name) === true && merged.get(name) === undefined
+    return before.length > 0 && before.every((base) => base.has(name)) && !isMerged
   }
 
   /** Forgets what no merge base of these trees has. */
@@ -103,17 +119,15 @@ export class BaseTasks {
 
 /**
  * Whether a file is as a merge base has it, or as the main tree has had it since; `blobs` are what
- * git may call it. Without a merge base: as it was first seen, which `old` has.
+ * git may call it.
  */
 export function isOld(
-  { tree, old }: { tree: Tree; old: ReadonlyMap<string, string> },
+  { bases = [], merged, dir }: Tree,
   path: string,
-  hash: string,
   blobs: readonly string[],
 ): boolean {
-  if (!tree.bases) return old.get(path) === hash
-  const name = pathFrom(tree.dir, path)
-  const known = [...tree.bases.map((base) => base.get(name)), tree.merged?.files.get(name)]
+  const name = pathFrom(dir, path)
+  const known = [...bases.map((base) => base.get(name)), merged?.files.get(name)]
   return known.some((blob) => blob !== undefined && blobs.includes(blob))
 }
 
@@ -124,16 +138,18 @@ export function isMergedAway({ merged, dir }: Tree, path: string): boolean {
 }
 
 /** The tasks of a list that the main tree has had as the tree has committed them. */
-export const mergedIn = ({ merged, dir }: Tree, path: string) =>
-  merged?.lists.get(pathFrom(dir, path))
+const mergedIn = ({ merged, dir }: Tree, path: string) => merged?.lists.get(pathFrom(dir, path))
 
 /** Whether every merge base has a file here. */
 export const isInAll = ({ bases = [], dir }: Tree, path: string): boolean =>
   bases.length > 0 && bases.every((base) => base.has(pathFrom(dir, path)))
 
+export const isInAny = ({ bases = [], dir }: Tree, path: string): boolean =>
+  bases.some((base) => base.has(pathFrom(dir, path)))
+
 /** Whether no merge base has a file here; false: there is none to ask. */
-export const isNew = ({ bases = [], dir }: Tree, path: string): boolean =>
-  bases.length > 0 && bases.every((base) => !base.has(pathFrom(dir, path)))
+export const isNew = (tree: Tree, path: string): boolean =>
+  tree.bases !== undefined && tree.bases.length > 0 && !isInAny(tree, path)
 
 /** As git has it: from the top of the tree, with slashes. */
 export const pathFrom = (dir: string, path: string): string =>

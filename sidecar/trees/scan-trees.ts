@@ -21,29 +21,27 @@ export const NO_TREES: TreesReport = { found: new Map(), isBusy: false, workMs: 
 
 /** A tree that is not there is no empty one: it is left out. */
 export async function scanTrees(
-  board: { trees: TreeCopies; touchNames(names: ReadonlySet<string>): void },
+  copies: TreeCopies,
   trees: Pick<BoardTrees, 'isAway' | 'isBusy' | 'oldOf'> | undefined,
   { now }: Pick<Clock, 'now'>,
 ): Promise<TreesReport> {
   const found = new Map<Tree, readonly string[]>()
   let isBusy = false
   let workMs = 0
-  for (const { tree, table } of board.trees.trees.values()) {
+  for (const files of copies.trees.values()) {
+    const { tree, table } = files
     if (trees?.isAway(tree)) continue
     if (trees?.isBusy(tree)) {
       isBusy = true
       continue
     }
     const oldOf = trees?.oldOf(tree)
-    const names = new Set<string>()
     const report = await scan(tree.store, table, (path, stat) => {
       const blob = oldOf?.(path, stat)
       if (blob === undefined) return false
-      const touched = board.trees.takeOld(tree, path, blob, seen(stat, now()))
-      for (const name of touched) names.add(name)
+      files.takeOld(path, blob, seen(stat, now()))
       return true
     })
-    board.touchNames(names)
     workMs += report.workMs
     if (report.state === 'missing') continue
     found.set(tree, [...report.changed, ...report.gone, ...report.suspects])

@@ -1,61 +1,61 @@
-// What the linked worktrees of a repository changed of a board's tasks. A copy with the bytes of
-// the main tree's is not parsed, and neither is one that is merely old: as a merge base of the two
-// trees has it. No I/O, no clock.
+// What the linked worktrees of a repository made of a board's tasks. No I/O, no clock.
 
-import { type Fact, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
-import type { SeenStat } from '../files/file-stat.ts'
-import { isAny, isApart, isGone, type MainFiles, mainPath, treePath } from './beside-main.ts'
-import { type KeptFiles, type KeptTree, keptOf, restored, type ToKeep } from './kept-trees.ts'
-import {
-  BaseTasks,
-  blobIds,
-  isInAll,
-  isOld,
-  pathIn,
-  type Tree,
-  type Wanted,
-} from './merge-bases.ts'
-import {
-  CopiesByName,
-  copiesIn,
-  factsOf,
-  type InTrees,
-  inOrder,
-  isBlob,
-  isMoving,
-  type Made,
-  newerFirst,
-  newFiles,
-  shownBy,
-  type TreeFiles,
-  wasInMain,
-} from './tree-files.ts'
-import { UnreadLists } from './unread-lists.ts'
+import { basename, dirname } from 'node:path'
+import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
+import type { Copy, TreeMark } from './differences.ts'
+import type { KeptTree, ToKeep } from './kept-trees.ts'
+import { BaseTasks, isNew, type Tree, type Wanted } from './merge-bases.ts'
+import { type KeptFiles, type MainFiles, TreeFiles } from './tree-files.ts'
 
-const NONE: readonly never[] = []
+/** What trees made of a task. */
+export interface InTrees {
+  marks: readonly TreeMark[]
+  /** The copies' hashes. */
+  hashes: readonly string[]
+  /** The main tree has not got it. */
+  isAlone: boolean
+  /** It has deleted it: a merge base had it. */
+  isDeleted: boolean
+  /** The trees whose copy was begun apart from the row, in a file of another name. */
+  apart: readonly string[]
+}
+
+/** What one tree made of a task. */
+interface Made {
+  mark: TreeMark
+  hash: string
+  isApart?: boolean
+}
 
 export class TreeCopies {
   readonly #main: MainFiles
   readonly #trees = new Map<string, TreeFiles>()
   /** By their top folders. */
-  readonly trees: ReadonlyMap<string, Pick<TreeFiles, 'tree' | 'table'>> = this.#trees
-  readonly #copies: CopiesByName
+  readonly trees: ReadonlyMap<string, TreeFiles> = this.#trees
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
   /** For files with many tasks. */
-  readonly bases = new BaseTasks()
-  readonly #unread = new UnreadLists()
+  readonly #bases = new BaseTasks()
+  /** Names of tasks. */
+  readonly #changed = new Set<string>()
   /** What an earlier run knew, by the names of the trees, until the first are taken. */
   #restored: ReadonlyMap<string, KeptFiles> = new Map()
 
   constructor(main: MainFiles) {
     this.#main = main
-    this.#copies = new CopiesByName((name) => main.claims(name).length > 0)
   }
 
-  /** The tree that has this file. */
-  treeOf(path: string): Tree | undefined {
-    return this.#filesOf(path)?.tree
+  /** Those of the tree that has this file. */
+  filesAt(path: string): TreeFiles | undefined {
+    for (const files of this.#trees.values()) if (files.has(path)) return files
+    return undefined
+  }
+
+  /** The names of the tasks that may be others since this was last asked. */
+  takeChanged(): string[] {
+    const names = [...this.#changed]
+    this.#changed.clear()
+    return names
   }
 
   /** Takes what an earlier run knew of trees. */
@@ -65,332 +65,175 @@ export class TreeCopies {
 
   /** What the next start is to know. */
   *toKeep(): Generator<ToKeep> {
-    for (const files of this.#trees.values()) {
-      const { tree, isRead, isKept } = files
-      if (!isRead) continue
-      yield isKept ? { tree } : { tree, files: keptOf(files, this.#goneIn(files)) }
-      files.isKept = true
-    }
+    for (const files of this.#trees.values())
+      if (files.isRead) yield { tree: files.tree, files: files.toKeep() }
   }
 
-  /** Takes all trees that there are now. Returns the names of tasks that may be others. */
-  take(trees: readonly Tree[]): Set<string> {
-    const names = new Set<string>()
+  /** Takes all trees that there are now. */
+  take(trees: readonly Tree[]): void {
     const now = new Map(trees.map((tree) => [tree.dir, tree]))
     for (const files of this.#trees.values()) {
-      const next = now.get(files.tree.dir)
-      now.delete(files.tree.dir)
-      if (next === files.tree || (!next && isMoving(files, trees, this.#trees))) continue
-      this.#namesOf(files, names)
-      if (next && next.store.root === files.tree.store.root) this.#rebase(files, next)
+      const { tree } = files
+      const next = now.get(tree.dir)
+      now.delete(tree.dir)
+      if (next === tree || (!next && this.#isMoving(tree, trees))) continue
+      if (next) files.rebase(next)
       else this.#drop(files)
-      this.#namesOf(files, names)
     }
-    for (const tree of now.values()) this.#add(tree, names)
+    for (const tree of now.values()) this.#add(tree)
     this.#restored = new Map()
-    this.bases.keep(trees)
-    return names
+    const lists = [...this.#trees.values()].flatMap((files) => [...files.lists()])
+    this.#bases.keep([...trees, ...lists])
   }
 
-  /** All files of these trees were read. Returns the names of tasks that may be others. */
-  read(trees: readonly Tree[]): Set<string> {
-    const names = new Set<string>()
+  /** All files of these trees were read. */
+  read(trees: readonly Tree[]): void {
     for (const { dir } of trees) {
       const files = this.#trees.get(dir)
-      if (!files || (files.isRead && !files.gone)) continue
-      this.#readAnew(files, names)
-      for (const each of this.#trees.values()) {
-        if (each.tree.name !== files.tree.name) continue
-        this.#namesOf(each, names)
-        if (each !== files) this.#drop(each)
-      }
+      if (!files || files.isReadNow) continue
+      files.readAll()
+      for (const each of this.#trees.values())
+        if (each !== files && each.tree.name === files.tree.name) this.#drop(each)
     }
-    return names
   }
 
-  hashOf(path: string): string | undefined {
-    return this.due.has(path) ? undefined : this.#filesOf(path)?.table.hashOf(path)
+  /** A file of the main tree has changed. `before`: the hash that it had. */
+  mainChanged(path: string, before: string | undefined): void {
+    for (const files of this.#trees.values()) files.mainChanged(path, before)
   }
 
-  distrust(path: string): void {
-    this.#filesOf(path)?.table.distrust(path)
+  /** Texts without which nobody knows what is changed. */
+  wanted(): Wanted[] {
+    const unread = [...this.#trees.values()].flatMap((files) => [...files.unread()])
+    return [...unread, ...this.#bases.wanted()]
   }
 
-  /** Whether what was read is news, and the ids that git may have given it. */
-  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
-    const files = this.#filesOf(path)
-    if (!files || hash === this.#main.hashOf(mainPath(this.#main, files, path))) {
-      return { isNews: false, blobs: [] }
-    }
-    const blobs = blobIds(bytes, files.tree.algorithm)
-    return { isNews: !isOld(files, path, hash, blobs), blobs }
-  }
-
-  /** Takes what a file says now; null: it is gone. Returns the tasks that may be others. */
-  ingest(path: string, file: ParsedFile | null): Set<string> {
-    const files = this.#filesOf(path)
-    const names = new Set<string>()
-    if (!files) return names
-    if (file && this.hashOf(path) === file.hash) {
-      files.table.touch(path, file.stat)
-      return names
-    }
-    this.due.delete(path)
-    const list = file?.state === 'broken' && files.tree.store.classify(path) === 'tasks'
-    if (file && list && this.#unread.stands(files, path, file)) return names
-    this.#namesAt(files, path, names)
-    this.#forget(files, path)
-    if (!file) {
-      if (files.table.hashOf(path) !== undefined) files.removed.add(path)
-      files.table.delete(path)
-    } else {
-      const { hash, stat } = file
-      files.removed.delete(path)
-      files.table.put(path, { hash, facts: NONE, stat })
-      if (hash !== this.#main.hashOf(mainPath(this.#main, files, path)))
-        this.#differs(files, path, file)
-    }
-    this.#namesAt(files, path, names)
-    this.#lookForVanished(files, path, names)
-    return names
-  }
-
-  /** Lists of which no text could be read yet. */
-  unread = () => this.#unread.among(this.#trees.values())
-
-  /** Takes what the `HEAD` of a tree has of such a list. Undefined: nobody knows. */
-  standIn(path: string, text: string | undefined): void {
-    this.#unread.learn(path, this.#filesOf(path)?.tree.store, text)
-    this.due.add(path)
-  }
-
-  /** Takes a file that git knows to be as a merge base has it. Returns as `ingest` does. */
-  takeOld({ dir }: Tree, path: string, blob: string, stat: SeenStat): Set<string> {
-    const names = new Set<string>()
-    const files = this.#trees.get(dir)
-    if (!files) return names
-    this.due.delete(path)
-    if (files.isRead) this.#namesAt(files, path, names)
-    this.#forget(files, path)
-    files.removed.delete(path)
-    files.table.put(path, { hash: blob, facts: NONE, stat })
-    this.#lookForVanished(files, path, names)
-    return names
-  }
-
-  /** Takes the text of a blob that was wanted. Undefined: it cannot be read. */
+  /** Takes a text that was wanted. Undefined: it cannot be read. */
   learn(wanted: Wanted, text: string | undefined): void {
-    const files = this.#filesOf(wanted.path)
-    this.bases.learn(wanted, files?.tree.store, text)
-    if (files) this.due.add(wanted.path)
+    const { tree, path, blob } = wanted
+    if (blob === undefined) this.#trees.get(tree.dir)?.learnHead(path, text)
+    else this.#bases.learn(blob, wanted, text)
+    // Other trees may wait for the same text.
+    const name = path.slice(tree.store.root.length)
+    for (const each of this.#trees.values()) each.learned(each.tree.store.root + name)
   }
 
-  /** A file of the main tree has changed. Returns the names of tasks that may be others. */
-  mainChanged(path: string, before: string | undefined): Set<string> {
-    const names = new Set<string>()
-    const hash = this.#main.hashOf(path)
-    for (const files of this.#trees.values()) {
-      const own = treePath(this.#main, files, path)
-      const known = files.table.hashOf(own)
-      if (known === undefined) this.#lookForVanished(files, own, names)
-      if (known === undefined || isBlob(known)) continue
-      if (known === hash) {
-        this.#namesAt(files, own, names)
-        this.#forget(files, own)
-      } else if (!files.differing.has(own)) {
-        this.due.add(own)
-        if (known === before) files.old.set(own, known)
-      }
-    }
-    return names
-  }
-
-  /** What trees changed of a task, by the names of the trees. Undefined: nothing. */
+  /** What trees made of a task. Undefined: nothing. */
   of(name: string): InTrees | undefined {
     const claims = this.#main.claims(name)
     const row = claims[0] ?? this.newest(name)
-    const areAbout = claims.map((claim) => this.#main.isAbout(claim))
-    const found: Made[] = []
-    for (const files of this.#trees.values()) {
-      if (!files.isRead) continue
-      const { name: tree, branch, dir } = files.tree
-      const mark = { tree, ...(branch !== undefined && { branch }), dir }
-      const copies = this.#copies.of(name).filter((copy) => copy.files === files)
-      const others = copies.filter(({ fact }) => !isAny(this.#main, claims, fact, files))
-      const isTwin = copies.some((copy) => !copy.isAbout && !others.includes(copy))
-      if (others.length > 0 && !isTwin) {
-        const hash = others.map(({ fact }) => fact.hash).join(' ')
-        const mine = { ...mark, ...shownBy(others, areAbout) }
-        const isOther = row && isApart(this.#main, row, others, this.treeOf(row.path))
-        found.push({ mark: mine, hash, isApart: isOther === true })
-      } else if (
-        copies.length === 0 &&
-        claims.length > 0 &&
-        isGone(this.#main, files, name, claims)
-      ) {
-        found.push({ mark: { ...mark, gone: true }, hash: '' })
-      }
-    }
-    if (found.length === 0) return undefined
+    if (!row) return undefined
+    const read = [...this.#trees.values()].filter(({ isRead }) => isRead)
+    const made = read.flatMap((files) => this.#made(files, name, claims, row) ?? [])
+    if (made.length === 0) return undefined
+    made.sort((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
     const isAlone = claims.length === 0
-    const isDeleted = isAlone && this.#copies.of(name).some((it) => wasInMain(it, this.bases))
-    return inOrder(found, { isAlone, isDeleted })
+    return {
+      marks: made.map(({ mark }) => mark),
+      hashes: made.map(({ hash }) => hash),
+      isAlone,
+      isDeleted: isAlone && read.some((files) => files.wasInMain(name)),
+      apart: made.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree),
+    }
   }
 
-  /** The newest copy of a task that only trees have. */
+  /** The newest copy of a task, as trees have it. A guess counts if there is such a task. */
   newest(name: string): TaskFact | undefined {
-    const copies = this.#copies.of(name).filter(({ files }) => files.isRead)
-    return copies.toSorted(newerFirst)[0]?.fact
+    if (this.#trees.size === 0) return undefined
+    const copies = [...this.#trees.values()].flatMap((it) => (it.isRead ? it.copiesOf(name) : []))
+    const isGuess = copies.every((copy) => copy.isGuess) && this.#main.claims(name).length === 0
+    return isGuess ? undefined : copies.sort(newerFirst)[0]?.fact
   }
 
   /** The file beside a task that only trees have, if it is about that task. */
   about(fact: Fact): TaskFact | undefined {
-    if (this.#copies.size === 0) return undefined
+    if (fact.tree === undefined) return undefined
     const name = nameOf(this.#main.store, 'task', fact.id)
-    const copies = this.#copies.of(name)
+    const copies = this.filesAt(fact.path)?.copiesOf(name) ?? []
     const own = copies.find((copy) => copy.fact === fact)
-    if (!own || own.isAbout) return undefined
-    return copies.find(({ files, isAbout }) => isAbout && files === own.files)?.fact
-  }
-
-  /** Undefined: the file is of no tree. */
-  factsAt(path: string): readonly Fact[] | undefined {
-    const files = this.#filesOf(path)
-    return files && factsOf(files.differing.get(path))
+    return own && !own.isAbout ? copies.find(({ isAbout }) => isAbout)?.fact : undefined
   }
 
   /** All that trees changed, or have beside the main tree's. */
   *facts(): Generator<Fact> {
-    for (const { differing } of this.#trees.values()) {
-      for (const file of differing.values()) yield* factsOf(file)
+    for (const files of this.#trees.values()) yield* files.facts()
+  }
+
+  /** `row`: what the row of the task is of. */
+  #made(files: TreeFiles, name: string, claims: readonly Fact[], row: Fact): Made | undefined {
+    const { name: tree, branch, dir } = files.tree
+    const mark = { tree, ...(branch !== undefined && { branch }), dir }
+    if (files.hasTakenOut(name, claims)) return { mark: { ...mark, gone: true }, hash: '' }
+    // The names of folders say something, even of the same bytes.
+    const isMain = ({ fact: { hash, path } }: Copy) => {
+      const folder = dirname(files.mainPath(path))
+      return claims.some((claim) => claim.hash === hash && dirname(claim.path) === folder)
     }
+    const copies = files.copiesOf(name)
+    const others = copies.filter((copy) => !isMain(copy))
+    const isTwin = copies.some((copy) => !copy.isAbout && isMain(copy))
+    if (others.length === 0 || isTwin) return undefined
+    const areAbout = claims.map((claim) => this.#main.isAbout(claim))
+    const hash = others.map(({ fact }) => fact.hash).join(' ')
+    const isApart = this.#isApart(files, others, row)
+    return { mark: { ...mark, ...shownBy(others, areAbout) }, hash, isApart }
   }
 
-  #filesOf(path: string): TreeFiles | undefined {
-    for (const files of this.#trees.values()) {
-      if (files.tree.store.classify(path) !== undefined) return files
-    }
-    return undefined
+  /** Whether a tree began this apart from the row, with the id that was free in both. */
+  #isApart(files: TreeFiles, copies: readonly Copy[], row: Fact): boolean {
+    const copy = copies.find(({ isAbout }) => !isAbout)
+    if (!copy || copy.shown.invalid || copy.fact === row) return false
+    const { path } = copy.fact
+    // Where no file but a list has it, nobody has begun it yet.
+    if (this.#main.isAbout(row) || basename(path) === basename(row.path)) return false
+    const other = this.filesAt(row.path)
+    const isRowNew = isNew((other ?? files).tree, other ? row.path : files.ownPath(row.path))
+    return isRowNew && isNew(files.tree, path)
   }
 
-  #differs(files: TreeFiles, path: string, file: ParsedFile) {
-    const { hash, blobs = [] } = file
-    const isFirst = !files.isRead || files.gone
-    if (isFirst && !files.old.has(path)) files.old.set(path, hash)
-    const { store } = files.tree
-    const kind = store.classify(path)
-    const { state, entries, isUnread } = this.#unread.readOf(path, file, kind === 'tasks')
-    const isNews = !isOld(files, path, hash, blobs)
-    const bases = isNews && kind === 'tasks' ? this.bases.of(files.tree, path) : []
-    // Without a base that must be known first, nobody knows yet what is changed.
-    const read = { ...file, path, state, entries: isNews && bases ? entries : NONE }
-    const { copies, besides, names } = copiesIn(files, read, bases)
-    for (const copy of copies) this.#copies.add(copy)
-    const isMany = kind === 'tasks' && isNews && bases && state === 'ok'
-    for (const fact of besides) this.#main.add(fact)
-    const more = {
-      ...(isMany && { list: { names, before: bases } }),
-      ...(isUnread && { isUnread }),
-    }
-    files.differing.set(path, { hash, blobs, copies, besides, ...more })
-  }
-
-  #forget(files: TreeFiles, path: string): void {
-    const { copies = NONE, besides = NONE } = files.differing.get(path) ?? {}
-    for (const fact of besides) this.#main.remove(fact)
-    for (const copy of copies) this.#copies.delete(copy)
-    files.differing.delete(path)
-  }
-
-  #add(tree: Tree, names: Set<string>): void {
-    const kept = this.#restored.get(tree.name)
-    const files = kept ? restored(tree, kept) : newFiles(tree)
+  #add(tree: Tree): void {
+    const [main, bases, due, changed] = [this.#main, this.#bases, this.due, this.#changed]
+    const files = new TreeFiles(tree, { main, bases, due, changed })
     this.#trees.set(tree.dir, files)
-    for (const [path, { copies, besides }] of files.differing) {
-      // What they have is wanted now, and not once it is asked for.
-      if (tree.store.classify(path) === 'tasks') this.bases.of(tree, path)
-      for (const copy of copies) this.#copies.add(copy)
-      for (const fact of besides) this.#main.add(fact)
-    }
-    if (kept) this.#namesOf(files, names)
-  }
-
-  /** What is only known from an earlier run is over. */
-  #readAnew(files: TreeFiles, names: Set<string>): void {
-    if (files.gone) this.#namesOf(files, names)
-    for (const path of files.gone ? files.differing.keys() : NONE)
-      if (files.table.hashOf(path) === undefined) this.#forget(files, path)
-    delete files.gone
-    files.isRead = true
-  }
-
-  #goneIn(files: TreeFiles): string[] {
-    const names = new Set<string>()
-    this.#namesOf(files, names)
-    return [...names].filter((name) => {
-      const claims = this.#main.claims(name)
-      const hasCopy = this.#copies.of(name).some((copy) => copy.files === files)
-      return claims.length > 0 && !hasCopy && isGone(this.#main, files, name, claims)
-    })
+    const kept = this.#restored.get(tree.name)
+    if (kept) files.restore(kept)
   }
 
   #drop(files: TreeFiles): void {
-    for (const path of files.differing.keys()) this.#forget(files, path)
-    for (const path of this.due) if (this.#filesOf(path) === files) this.due.delete(path)
+    files.drop()
     this.#trees.delete(files.tree.dir)
   }
 
-  /** Only what turns from old to changed is read again. */
-  #rebase(files: TreeFiles, tree: Tree): void {
-    files.tree = tree
-    for (const [path, { hash }] of tree.bases ? files.table.entries() : NONE) {
-      if (isBlob(hash) && !isOld(files, path, hash, [hash])) this.due.add(path)
-    }
-    for (const [path, { hash, blobs, copies, besides }] of [...files.differing]) {
-      const isMerelyOld = isOld(files, path, hash, blobs)
-      const isMany = tree.store.classify(path) === 'tasks'
-      const isBare = copies.length + besides.length === 0
-      if (!isMerelyOld && (isMany || isBare)) this.due.add(path)
-      if (!isMerelyOld || isBare) continue
-      this.#forget(files, path)
-      files.differing.set(path, { hash, blobs, copies: NONE, besides: NONE })
-    }
-  }
+  /** It is in another place that is not read yet. What it had stands: nobody may get its tasks. */
+  #isMoving = ({ name }: Tree, trees: readonly Tree[]): boolean =>
+    trees.some((tree) => tree.name === name && !this.#trees.get(tree.dir)?.isRead)
+}
 
-  /** Adds the names of what a tree changed, and of what it may have taken out. */
-  #namesOf(files: TreeFiles, into: Set<string>): void {
-    for (const path of files.differing.keys()) this.#namesAt(files, path, into)
-    for (const path of [...files.vanished.keys()]) this.#lookForVanished(files, path, into)
-    const { dir } = files.tree
-    const known = files.tree.bases?.flatMap((base) => [...base.keys()]) ?? []
-    for (const path of [...known.map((path) => pathIn(dir, path)), ...files.removed]) {
-      if (files.table.hashOf(path) !== undefined) continue
-      this.#namesAt(files, path, into)
-      this.#lookForVanished(files, path, into)
-    }
+/**
+ * What is about a task has its title, where both trees have such a file. `areAbout`: of each file
+ * of the main tree, whether it is.
+ */
+function shownBy(copies: readonly Copy[], areAbout: readonly boolean[]): Copy['shown'] {
+  const own = copies.find(({ isAbout }) => !isAbout)?.shown
+  const about = copies.find(({ isAbout }) => isAbout)?.shown
+  if (about) {
+    const { status, ...rest } = about
+    // The tree has the other file, which leads, as the main tree has it.
+    const isLed = !own && areAbout.includes(false)
+    const title = about.title !== undefined && { title: about.title }
+    return { ...rest, ...(!isLed && status !== undefined && { status }), ...own, ...title }
   }
+  if (!areAbout.includes(true)) return own ?? {}
+  const { title: _, ...rest } = own ?? {}
+  return rest
+}
 
-  /** A file that neither tree has: the main one may have its task under another name. */
-  #lookForVanished(files: TreeFiles, path: string, into: Set<string>): void {
-    const { tree, table, vanished, isRead } = files
-    for (const name of vanished.get(path) ?? NONE) into.add(name)
-    vanished.delete(path)
-    const kind = tree.store.classify(path)
-    if (!isRead || tree.isSparse || (kind !== 'task' && kind !== 'about')) return
-    const isThere = this.#main.hashOf(mainPath(this.#main, files, path)) ?? table.hashOf(path)
-    const [tasks] =
-      (isThere === undefined && isInAll(tree, path) && this.bases.of(tree, path)) || []
-    if (!tasks) return
-    vanished.set(path, new Set(tasks.keys()))
-    for (const name of tasks.keys()) into.add(name)
-  }
-
-  /** Each change of a file comes here. */
-  #namesAt(files: TreeFiles, path: string, into: Set<string>): void {
-    files.isKept = false
-    for (const { name } of files.differing.get(path)?.copies ?? NONE) into.add(name)
-    for (const { kind, id } of this.#main.factsAt(mainPath(this.#main, files, path))) {
-      if (kind === 'task') into.add(nameOf(this.#main.store, kind, id))
-    }
-  }
+function newerFirst(one: Copy, other: Copy): number {
+  const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
+  const treeOf = ({ fact }: Copy) => fact.tree ?? ''
+  return (
+    Number(one.isAbout) - Number(other.isAbout) ||
+    timeOf(other) - timeOf(one) ||
+    (treeOf(one) < treeOf(other) ? -1 : 1)
+  )
 }

@@ -1,99 +1,61 @@
-// What is known of the files of one linked worktree, and of the tasks that it has otherwise than
-// the main tree. Pure.
+// The files of one linked worktree, and how they differ from the main tree's. One with the same
+// bytes is not parsed, and neither is one that is merely old: as a merge base of the two trees has
+// it. No I/O, no clock.
 
-import type { Task } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
-import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
+import { type Fact, nameOf, type ParsedFile } from '../files/facts.ts'
+import type { SeenStat } from '../files/file-stat.ts'
 import { FileTable } from '../files/file-table.ts'
-import type { Tasks } from '../git/history.ts'
-import { type Entry, isAbout } from '../layouts/layout.ts'
-import { type BaseTasks, mergedIn, pathFrom, type Tree } from './merge-bases.ts'
+import { parseFile } from '../files/parse-file.ts'
+import type { Store } from '../layouts/layout.ts'
+import { type Copy, copiesIn, Differences, type Differing } from './differences.ts'
+import {
+  type BaseTasks,
+  blobIds,
+  isInAll,
+  isInAny,
+  isMergedAway,
+  isOld,
+  pathIn,
+  type Tree,
+  type Wanted,
+} from './merge-bases.ts'
 
-export type TreeMark = NonNullable<Task['trees']>[number]
-
-/** What trees made of a task. */
-export interface InTrees {
-  marks: readonly TreeMark[]
-  /** The copies' hashes. */
-  hashes: readonly string[]
-  /** The main tree has not got it. */
-  isAlone: boolean
-  /** It has deleted it: a merge base had it. */
-  isDeleted: boolean
-  /** The trees whose copy was begun apart from the row, in a file of another name. */
-  apart: readonly string[]
+/** What is known of the main tree. */
+export interface MainFiles {
+  store: Pick<Store, 'root' | 'fold'>
+  hashOf(path: string): string | undefined
+  factsAt(path: string): readonly Fact[]
+  /** All that claim a name. */
+  claims(name: string): readonly Fact[]
+  isAbout(fact: Fact): boolean
+  /** Sessions, heartbeats and runs of trees stand beside its own. */
+  add(fact: Fact): void
+  remove(fact: Fact): void
 }
 
-/** What one tree made of a task. */
-export interface Made {
-  mark: TreeMark
-  hash: string
-  isApart?: boolean
+/** What the trees of a board share. */
+interface Shared {
+  main: MainFiles
+  bases: BaseTasks
+  /** Files to be read again. */
+  due: Set<string>
+  /** Names of tasks that may be others. */
+  changed: Set<string>
 }
 
-export function inOrder(
-  made: readonly Made[],
-  of: Pick<InTrees, 'isAlone' | 'isDeleted'>,
-): InTrees {
-  const all = made.toSorted((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
-  const apart = all.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree)
-  return { marks: all.map(({ mark }) => mark), hashes: all.map(({ hash }) => hash), ...of, apart }
+/** What the next start is to know of a tree. */
+export interface KeptFiles {
+  /** Those that are not as a merge base has them. `name`: from the root of the board. */
+  files: readonly (Omit<Differing, 'list' | 'isUnread'> & { name: string })[]
+  /** The names of the tasks that it has taken out. */
+  gone: readonly string[]
 }
 
-/** A task as a tree has it. */
-export interface Copy {
-  files: TreeFiles
-  /** Its file has only what is about the task. */
-  isAbout: boolean
-  /** Its id is a guess by the name of its file. */
-  isGuess: boolean
-  name: string
-  fact: TaskFact
-  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt' | 'invalid'>
-  mtimeMs: number
-}
-
-/** A file whose bytes are not the main tree's. */
-export interface Differing {
-  hash: string
-  blobs: readonly string[]
-  copies: readonly Copy[]
-  /** Its session, heartbeat or run. */
-  besides: readonly Fact[]
-  /** Of a file with many tasks: all that it has, and what the merge bases had when it was read. */
-  list?: { names: ReadonlySet<string>; before: readonly Tasks[] }
-  /** No text of it could be read yet: what its tree's `HEAD` has is to be known. */
-  isUnread?: boolean
-}
-
-export const factsOf = ({ copies, besides }: Pick<Differing, 'copies' | 'besides'> = NOTHING) => [
-  ...copies.map(({ fact }): Fact => fact),
-  ...besides,
-]
-
-const NOTHING = { copies: [], besides: [] }
-
-/** The files of one tree. */
-export interface TreeFiles {
-  tree: Tree
-  table: FileTable
-  differing: Map<string, Differing>
-  /** The hash of a file when the main tree's became another, or when it was first seen. */
-  old: Map<string, string>
-  /** Files that were there once. */
-  removed: Set<string>
-  /** Files that a merge base has, and neither tree any more, with the names of their tasks. */
-  vanished: Map<string, ReadonlySet<string>>
-  /** All of its files were read once, or are known from an earlier run. */
-  isRead: boolean
-  /** Only from an earlier run: the names of the tasks that it had taken out then. */
-  gone?: ReadonlySet<string>
-  /** What it has is kept for the next start. */
-  isKept: boolean
-}
+const NONE: readonly never[] = []
 
 /** In place of the hash of a text that was not read. */
-export const isBlob = (hash: string): boolean => hash.length > 32
+const isBlob = (hash: string): boolean => hash.length > 32
 
 /** Trees have files of the same names: each is kept but once, in as many as there are of late. */
 const names = new Map<string, string>()
@@ -107,156 +69,354 @@ function sharedName(name: string): string {
   return kept
 }
 
-export const newFiles = (tree: Tree): TreeFiles => ({
-  tree,
-  table: new FileTable(tree.store.root, sharedName),
-  differing: new Map(),
-  old: new Map(),
-  removed: new Set(),
-  vanished: new Map(),
-  isRead: false,
-  isKept: false,
-})
+export class TreeFiles {
+  readonly table: FileTable
+  /** All of its files were read once, or are known from an earlier run. */
+  isRead: boolean = false
+  #tree: Tree
+  readonly #shared: Shared
+  readonly #differing: Differences
+  /** The hash of a file when the main tree's became another, or when it was first seen. */
+  readonly #old = new Map<string, string>()
+  /** Files that were there once. */
+  readonly #removed = new Set<string>()
+  /** Files that a merge base has, and neither tree any more, with the names of their tasks. */
+  readonly #vanished = new Map<string, ReadonlySet<string>>()
+  /** Only from an earlier run: the names of the tasks that it had taken out then. */
+  #gone: ReadonlySet<string> | undefined
+  /** What it has is kept for the next start. */
+  #isKept: boolean = false
 
-/** It is in another place that is not read yet. What it had stands: nobody may get its tasks. */
-export const isMoving = (
-  { tree: { name } }: TreeFiles,
-  trees: readonly Tree[],
-  known: ReadonlyMap<string, TreeFiles>,
-): boolean => trees.some((tree) => tree.name === name && !known.get(tree.dir)?.isRead)
-
-/** The copies of all trees, by the names of their tasks. */
-export class CopiesByName {
-  readonly #copies = new Map<string, readonly Copy[]>()
-  readonly #isInMain: (name: string) => boolean
-
-  constructor(isInMain: (name: string) => boolean) {
-    this.#isInMain = isInMain
+  constructor(tree: Tree, shared: Shared) {
+    this.#tree = tree
+    this.#shared = shared
+    this.#differing = new Differences(shared.main)
+    this.table = new FileTable(tree.store.root, sharedName)
   }
 
-  get size(): number {
-    return this.#copies.size
+  get tree(): Tree {
+    return this.#tree
   }
 
-  /** Without guesses, where nothing says that there is such a task. */
-  of(name: string): readonly Copy[] {
-    const copies = this.#all(name)
-    return copies.every(({ isGuess }) => isGuess) && !this.#isInMain(name) ? [] : copies
+  /** Nothing of it is known from an earlier run alone. */
+  get isReadNow(): boolean {
+    return this.isRead && !this.#gone
   }
 
-  #all = (name: string): readonly Copy[] => this.#copies.get(name) ?? []
+  has = (path: string): boolean => this.#tree.store.classify(path) !== undefined
 
-  add(copy: Copy): void {
-    this.#copies.set(copy.name, [...this.#all(copy.name), copy])
+  /** Where the main tree has a file of this one. */
+  mainPath = (path: string): string =>
+    this.#main.store.root + path.slice(this.#tree.store.root.length)
+
+  /** Where this tree has a file of the main one. */
+  ownPath = (path: string): string =>
+    this.#tree.store.root + path.slice(this.#main.store.root.length)
+
+  hashOf(path: string): string | undefined {
+    return this.#shared.due.has(path) ? undefined : this.table.hashOf(path)
   }
 
-  delete(copy: Copy): void {
-    const others = this.#all(copy.name).filter((other) => other !== copy)
-    if (others.length > 0) this.#copies.set(copy.name, others)
-    else this.#copies.delete(copy.name)
+  distrust(path: string): void {
+    this.table.distrust(path)
   }
-}
 
-/** What a file of a tree has that is not old, and the names of all its tasks. */
-export function copiesIn(
-  files: TreeFiles,
-  { path, hash, stat, state, entries }: Omit<ParsedFile, 'chars'> & { path: string },
-  bases: readonly Tasks[] | undefined,
-) {
-  const { store, name: tree } = files.tree
-  const merged = mergedIn(files.tree, path)
-  const copies: Copy[] = []
-  const besides: Fact[] = []
-  const names = new Set<string>()
-  for (const entry of entries) {
-    const own = factOf({ path, hash, state }, entry, undefined)
-    if (!own) continue
-    const fact = { ...own, tree }
-    if (fact.kind !== 'task' || entry.kind !== 'task') {
-      besides.push(withBranch(fact, entry, files.tree))
-      continue
+  factsOf(path: string): readonly Fact[] {
+    const { copies = NONE, besides = NONE } = this.#differing.get(path) ?? {}
+    return [...copies.map(({ fact }) => fact), ...besides]
+  }
+
+  /** What it changed, or has beside the main tree's. */
+  *facts(): Generator<Fact> {
+    for (const [, { copies, besides }] of this.#differing.entries()) {
+      for (const copy of copies) if (!this.#isOldTask(copy)) yield copy.fact
+      yield* besides
     }
-    const name = nameOf(store, 'task', fact.id)
-    names.add(name)
-    const isOld = bases?.some((base) => base.get(name) === fact.hash)
-    if (isOld || merged?.get(name) === fact.hash) continue
-    copies.push({
-      files,
-      isAbout: isAbout(store, path, fact.id),
-      isGuess: store.isGuess?.(path) === true,
-      name,
-      fact,
-      shown: shownOf(entry, state),
-      mtimeMs: stat?.mtimeMs ?? 0,
+  }
+
+  /** Whether what was read is news, and the ids that git may have given it. */
+  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
+    if (hash === this.#mainHash(path)) return { isNews: false, blobs: [] }
+    const blobs = blobIds(bytes, this.#tree.algorithm)
+    return { isNews: !this.#isOld(path, hash, blobs), blobs }
+  }
+
+  /** Takes what a file says now; null: it is gone. */
+  ingest(path: string, file: ParsedFile | null): void {
+    if (file && this.hashOf(path) === file.hash) {
+      this.table.touch(path, file.stat)
+      return
+    }
+    this.#shared.due.delete(path)
+    if (file?.state === 'broken' && this.#isList(path) && this.#stands(path, file)) return
+    this.#touchAt(path)
+    this.#differing.forget(path)
+    if (file) this.#take(path, file)
+    else {
+      if (this.table.hashOf(path) !== undefined) this.#removed.add(path)
+      this.table.delete(path)
+    }
+    this.#touchAt(path)
+    this.#lookForVanished(path)
+  }
+
+  /** Takes a file that git knows to be as a merge base has it. */
+  takeOld(path: string, blob: string, stat: SeenStat): void {
+    this.#shared.due.delete(path)
+    if (this.isRead) this.#touchAt(path)
+    this.#differing.forget(path)
+    this.#removed.delete(path)
+    this.table.put(path, { hash: blob, facts: NONE, stat })
+    this.#lookForVanished(path)
+  }
+
+  /** A file of the main tree has changed. `before`: the hash that it had. */
+  mainChanged(path: string, before: string | undefined): void {
+    const own = this.ownPath(path)
+    const known = this.table.hashOf(own)
+    if (known === undefined) this.#lookForVanished(own)
+    if (known === undefined || isBlob(known)) return
+    if (known === this.#mainHash(own)) {
+      this.#touchAt(own)
+      this.#differing.forget(own)
+    } else if (!this.#differing.get(own)) {
+      this.#shared.due.add(own)
+      if (known === before) this.#old.set(own, known)
+    }
+  }
+
+  /** Takes the tree as it was found now: only what turns from old to changed is read again. */
+  rebase(tree: Tree): void {
+    this.#touchAll()
+    this.#tree = tree
+    for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
+      if (isBlob(hash) && !this.#isOld(path, hash, [hash])) this.#shared.due.add(path)
+    for (const [path, { hash, blobs, copies, besides }] of this.#differing.entries()) {
+      const isBare = copies.length + besides.length === 0
+      if (!this.#isOld(path, hash, blobs)) {
+        if (isBare || this.#isList(path)) this.#shared.due.add(path)
+      } else if (!isBare) {
+        this.#differing.put(path, { hash, blobs, copies: NONE, besides: NONE })
+      }
+    }
+    this.#touchAll()
+  }
+
+  /** All were read: what is only known from an earlier run is over. */
+  readAll(): void {
+    if (this.#gone) this.#touchAll()
+    for (const [path] of this.#gone ? this.#differing.entries() : NONE)
+      if (this.table.hashOf(path) === undefined) this.#differing.forget(path)
+    this.#gone = undefined
+    this.isRead = true
+    this.#touchAll()
+  }
+
+  /** The tree is no more. */
+  drop(): void {
+    this.#touchAll()
+    for (const [path] of this.#differing.entries()) this.#differing.forget(path)
+    for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
+  }
+
+  /** Takes what an earlier run knew. It counts, and each file that is there is read anew. */
+  restore({ files, gone }: KeptFiles): void {
+    this.isRead = true
+    this.#gone = new Set(gone)
+    for (const { name, hash, blobs, copies, besides } of files) {
+      const path = this.#tree.store.root + name
+      if (this.#isOld(path, hash, blobs)) continue
+      this.#put(path, {
+        hash,
+        blobs,
+        copies: copies.map((copy) => ({ ...copy, fact: { ...copy.fact, path } })),
+        besides: besides.map((fact) => ({ ...fact, path })),
+        ...(this.#isList(path) && { list: this.#tree }),
+      })
+    }
+    this.#touchAll()
+  }
+
+  /** Undefined: that is kept already. */
+  toKeep(): KeptFiles | undefined {
+    if (this.#isKept) return undefined
+    this.#isKept = true
+    const { root } = this.#tree.store
+    const files = this.#differing.entries().flatMap(([path, { hash, blobs, besides, ...of }]) => {
+      const copies = of.copies.filter((copy) => !this.#isOldTask(copy))
+      const name = path.slice(root.length)
+      return copies.length + besides.length > 0 ? [{ name, hash, blobs, copies, besides }] : []
+    })
+    const names = new Set(this.#names(this.#missing()))
+    const gone = [...names].filter((name) => this.hasTakenOut(name, this.#main.claims(name)))
+    return { files, gone }
+  }
+
+  /** What its lists are compared with. */
+  *lists(): Generator<Tree> {
+    for (const [, { list }] of this.#differing.entries()) if (list) yield list
+  }
+
+  /** Lists of which no text could be read yet. */
+  *unread(): Generator<Wanted> {
+    const tree = this.#tree
+    for (const [path, { isUnread }] of this.#differing.entries()) if (isUnread) yield { tree, path }
+  }
+
+  /** Takes what `HEAD` has of such a list in its place. Undefined: nobody knows. */
+  learnHead(path: string, text: string | undefined): void {
+    const file = this.#differing.get(path)
+    if (!file) return
+    const list = this.#tree
+    const { state, entries } = parseFile(list.store, path, 'tasks', text ?? '')
+    const isWhole = text !== undefined && state === 'ok'
+    const read = { path, hash: file.hash, state, entries: isWhole ? entries : NONE }
+    this.#put(path, {
+      ...file,
+      ...copiesIn(list, read),
+      ...(isWhole && { list }),
+      isUnread: false,
     })
   }
-  return { copies, besides, names }
-}
 
-/** Whether a tree took a task out of a list that every merge base has it in. */
-export function isTakenOut(
-  { names, before }: NonNullable<Differing['list']>,
-  name: string,
-  merged: ReturnType<typeof mergedIn>,
-): boolean {
-  const isMerged = merged?.has(name) === true && merged.get(name) === undefined
-  return (
-    !names.has(name) && before.length > 0 && before.every((base) => base.has(name)) && !isMerged
-  )
-}
-
-/** Whether a merge base has its task, also in a file of another name. */
-export function wasInMain(copy: Copy, known: BaseTasks): boolean {
-  const { name, fact, files } = copy
-  const { tree, vanished } = files
-  if (tree.store.classify(fact.path) === 'tasks') {
-    return known.of(tree, fact.path)?.some((base) => base.has(name)) === true
+  /** A text that a file is compared with is known by now. */
+  learned(path: string): void {
+    this.#touchAt(path)
+    this.#lookForVanished(path)
   }
-  const isThere = tree.bases?.some((base) => base.has(pathFrom(tree.dir, fact.path)))
-  return isThere || [...vanished.values()].some((names) => names.has(name))
-}
 
-/** Of a file that cannot be read whole, nobody knows which status and title it has. */
-function shownOf(
-  { task }: Extract<Entry, { kind: 'task' }>,
-  state: ParsedFile['state'],
-): Copy['shown'] {
-  const { status, title, updatedAt } = task
-  if (state === 'broken') return { invalid: true }
-  return { ...(status !== '' && { status }), title, ...(updatedAt !== undefined && { updatedAt }) }
-}
-
-export function newerFirst(one: Copy, other: Copy): number {
-  const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
-  const difference = timeOf(other) - timeOf(one)
-  return (
-    Number(one.isAbout) - Number(other.isAbout) ||
-    difference ||
-    (one.files.tree.name < other.files.tree.name ? -1 : 1)
-  )
-}
-
-/**
- * What is about a task has its title, where both trees have such a file. `areAbout`: of each file
- * of the main tree, whether it is.
- */
-export function shownBy(copies: readonly Copy[], areAbout: readonly boolean[]): Copy['shown'] {
-  const own = copies.find(({ isAbout }) => !isAbout)?.shown
-  const about = copies.find(({ isAbout }) => isAbout)?.shown
-  if (about) {
-    const { status, ...rest } = about
-    // The tree has the other file, which leads, as the main tree has it.
-    const isLed = !own && areAbout.includes(false)
-    const title = about.title !== undefined && { title: about.title }
-    return { ...rest, ...(!isLed && status !== undefined && { status }), ...own, ...title }
+  /** Those of a task that are not merely old. */
+  copiesOf(name: string): readonly Copy[] {
+    return this.#differing.named(name).filter((copy) => !this.#isOldTask(copy))
   }
-  if (!areAbout.includes(true)) return own ?? {}
-  const { title: _, ...rest } = own ?? {}
-  return rest
-}
 
-function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
-  const ranOn = entry.kind === 'session' ? entry.session.branch : undefined
-  const isElsewhere = ranOn !== undefined && ranOn !== tree.branch
-  return fact.kind === 'session' && isElsewhere ? { ...fact, isElsewhere } : fact
+  /** Whether a merge base has a task that this tree has, also in a file of another name. */
+  wasInMain(name: string): boolean {
+    const { bases } = this.#shared
+    return this.copiesOf(name).some(({ fact: { path } }) => {
+      if (!this.#isList(path)) return isInAny(this.#tree, path) || this.#hasVanished(name)
+      return bases.of(this.#tree, path)?.some((base) => base.has(name)) === true
+    })
+  }
+
+  /** Whether it took out what the main tree has and every merge base had. */
+  hasTakenOut(name: string, claims: readonly Fact[]): boolean {
+    if (claims.length === 0 || this.copiesOf(name).length > 0) return false
+    if (this.#gone) return this.#gone.has(name)
+    const tree = this.#tree
+    if (tree.isSparse) return false
+    return claims.every((claim) => {
+      const path = this.ownPath(claim.path)
+      const { list } = this.#differing.get(path) ?? {}
+      if (list?.bases)
+        return !this.#has(path, name) && this.#shared.bases.isTakenOut(list, path, name)
+      if (this.table.hashOf(path) !== undefined) return false
+      if (this.#hasVanished(name)) return true
+      return tree.bases ? isInAll(tree, path) && !isMergedAway(tree, path) : this.#removed.has(path)
+    })
+  }
+
+  #has = (path: string, name: string): boolean =>
+    this.#differing.named(name).some(({ fact }) => fact.path === path)
+
+  #hasVanished = (name: string): boolean =>
+    [...this.#vanished.values()].some((names) => names.has(name))
+
+  #take(path: string, file: ParsedFile): void {
+    const { hash, blobs = NONE, stat } = file
+    this.#removed.delete(path)
+    this.table.put(path, { hash, facts: NONE, stat })
+    if (hash === this.#mainHash(path)) return
+    if (!this.isReadNow && !this.#old.has(path)) this.#old.set(path, hash)
+    const isNews = !this.#isOld(path, hash, blobs)
+    const isList = this.#isList(path)
+    const isUnread = isList && file.state !== 'ok'
+    const entries = isNews && !isUnread ? file.entries : NONE
+    const { copies, besides } = copiesIn(this.#tree, { ...file, path, entries })
+    const list = isList && isNews && !isUnread && { list: this.#tree }
+    this.#put(path, { hash, blobs, copies, besides, ...list, isUnread })
+  }
+
+  #put(path: string, file: Differing): void {
+    this.#differing.put(path, file)
+    // What a list is compared with is wanted now, and not once it is asked for.
+    if (file.list) this.#shared.bases.of(file.list, path)
+  }
+
+  /** A list that cannot be read, as in the middle of a merge: false if nothing was read before. */
+  #stands(path: string, { hash, stat }: ParsedFile): boolean {
+    const last = this.#differing.get(path)
+    if (this.table.hashOf(path) === undefined || last?.isUnread) return false
+    this.table.put(path, { hash, facts: NONE, stat })
+    this.#differing.put(path, { copies: NONE, besides: NONE, ...last, hash, blobs: NONE })
+    return true
+  }
+
+  #isOldTask({ name, fact: { path, hash } }: Copy): boolean {
+    const { list } = this.#differing.get(path) ?? {}
+    return list !== undefined && this.#shared.bases.isOld(list, path, name, hash)
+  }
+
+  /** As a merge base has it, or the main tree has had it; without a base, as it was first seen. */
+  #isOld(path: string, hash: string, blobs: readonly string[]): boolean {
+    return this.#tree.bases ? isOld(this.#tree, path, blobs) : this.#old.get(path) === hash
+  }
+
+  /** A file that neither tree has: the main one may have its task under another name. */
+  #lookForVanished(path: string): void {
+    this.#touch(this.#vanished.get(path) ?? NONE)
+    this.#vanished.delete(path)
+    const kind = this.#tree.store.classify(path)
+    if (!this.isRead || this.#tree.isSparse || (kind !== 'task' && kind !== 'about')) return
+    const isThere = this.#mainHash(path) ?? this.table.hashOf(path)
+    if (isThere !== undefined || !isInAll(this.#tree, path)) return
+    const [tasks] = this.#shared.bases.of(this.#tree, path) ?? NONE
+    if (!tasks) return
+    this.#vanished.set(path, new Set(tasks.keys()))
+    this.#touch(tasks.keys())
+  }
+
+  /** The names of what it changed, and of what it may have taken out. */
+  *#names(missing: readonly string[]): Generator<string> {
+    for (const [path] of this.#differing.entries()) yield* this.#namesAt(path)
+    for (const path of missing) yield* this.#namesAt(path)
+    for (const names of this.#vanished.values()) yield* names
+  }
+
+  *#namesAt(path: string): Generator<string> {
+    for (const { name } of this.#differing.get(path)?.copies ?? NONE) yield name
+    for (const { kind, id } of this.#main.factsAt(this.mainPath(path)))
+      if (kind === 'task') yield nameOf(this.#main.store, kind, id)
+  }
+
+  /** Files that are not there, and that a merge base has or that were there once. */
+  #missing(): string[] {
+    const { bases = [], dir } = this.#tree
+    const known = bases.flatMap((base) => [...base.keys()].map((name) => pathIn(dir, name)))
+    return [...known, ...this.#removed].filter((path) => this.table.hashOf(path) === undefined)
+  }
+
+  #touchAll(): void {
+    const missing = this.#missing()
+    for (const path of [...this.#vanished.keys(), ...missing]) this.#lookForVanished(path)
+    this.#touch(this.#names(missing))
+  }
+
+  /** Each change of a file comes here. */
+  #touchAt(path: string): void {
+    this.#touch(this.#namesAt(path))
+  }
+
+  #touch(names: Iterable<string>): void {
+    this.#isKept = false
+    for (const name of names) this.#shared.changed.add(name)
+  }
+
+  get #main(): MainFiles {
+    return this.#shared.main
+  }
+
+  #mainHash = (path: string): string | undefined => this.#main.hashOf(this.mainPath(path))
+
+  #isList = (path: string): boolean => this.#tree.store.classify(path) === 'tasks'
 }

@@ -38,8 +38,8 @@ function withTrees(trees: readonly Tree[], ...files: Write[]): FakeBoard {
   return fake
 }
 function takeTrees(fake: FakeBoard, trees: readonly Tree[]): void {
-  fake.board.touchNames(fake.board.trees.take(trees))
-  fake.board.touchNames(fake.board.trees.read(trees))
+  fake.board.trees.take(trees)
+  fake.board.trees.read(trees)
 }
 const hashesOf = ({ board }: FakeBoard): Record<Key, string> =>
   Object.assign({}, ...Array.from({ length: 256 }, (_, n) => board.bucket(n)))

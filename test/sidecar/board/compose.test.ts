@@ -9,7 +9,7 @@ import {
 import type { Derived } from '../../../sidecar/board/relations.ts'
 import { type Fact, factOf } from '../../../sidecar/files/facts.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
-import type { InTrees } from '../../../sidecar/trees/tree-files.ts'
+import type { InTrees } from '../../../sidecar/trees/tree-copies.ts'
 import type { Key, Live } from '../../../worker/board/wire.ts'
 import { config, live, session, task } from '../fake-board.ts'
 

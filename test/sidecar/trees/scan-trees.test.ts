@@ -35,7 +35,7 @@ test('a tree that moves on before its files are read is not read, and what it ha
   })
   /** As a turn of the sidecar does; `meanwhile` between the scan of the trees and the reading. */
   const turn = async (meanwhile: () => void = () => undefined) => {
-    const report = await scanTrees(board, undefined, hostClock)
+    const report = await scanTrees(board.trees, undefined, hostClock)
     meanwhile()
     take([...report.found.values()].flat())
     board.trees.read(treesRead(report, board.trees))

@@ -45,12 +45,13 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
   }
   board.trees.take([tree])
   board.trees.read([tree])
-  for (const wanted of board.trees.bases.wanted()) board.trees.learn(wanted, TASK)
+  for (const wanted of board.trees.wanted()) board.trees.learn(wanted, TASK)
   board.ingest(copy, null)
   expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
 
-  const names = board.trees.takeOld(tree, copy, BLOB, { ...statSync(copy), isRacy: false })
-  expect(names).toContain('task:task-1')
+  board.trees.takeChanged()
+  board.trees.filesAt(copy)?.takeOld(copy, BLOB, { ...statSync(copy), isRacy: false })
+  expect(board.trees.takeChanged()).toContain('task:task-1')
   expect(board.trees.of('task:task-1')).toBeUndefined()
 })
 
@@ -89,10 +90,59 @@ test('what a tree changed stays while it is read in the place that it was moved 
   board.trees.take([again])
   expect(marks()).toMatchObject(before)
   ingest(`again/${BEFORE}`, begun)
-  const names = board.trees.read([again])
-  expect(names).toContain('task:task-1')
+  board.trees.takeChanged()
+  board.trees.read([again])
+  expect(board.trees.takeChanged()).toContain('task:task-1')
   expect(marks()).toMatchObject([{ tree: 'feat', dir: again.dir, status: 'Done' }])
   expect([...board.trees.trees.keys()]).toEqual([again.dir])
   board.trees.take([])
   expect(marks()).toBeUndefined()
+})
+
+test('of a list that two trees changed, both are compared with what their merge base has', async () => {
+  const { home, write } = folder()
+  const list = '.taskmaster/tasks/tasks.json'
+  const text = (...statuses: string[]) => {
+    const tasks = statuses.map((status, n) => ({ id: n + 1, title: `Task ${n + 1}`, status }))
+    return JSON.stringify({ master: { tasks } })
+  }
+  const before = text('pending', 'pending')
+  const changed = { feat: text('done', 'pending'), other: text('review', 'pending') }
+  const files = Object.entries({ main: before, ...changed })
+  const paths = files.map(([place, said]) => {
+    write(`${place}/.taskmaster/config.json`, '{}')
+    return write(`${place}/${list}`, said)
+  })
+  const { board, read } = openBoard({
+    store: await openStore(join(home, 'main')),
+    runOutput: 'none',
+    log: () => undefined,
+  })
+  const treeIn = async (name: string) => ({
+    name,
+    dir: join(home, name),
+    store: await openStore(join(home, name)),
+    bases: [new Map([[list, BLOB]])],
+    algorithm: 'sha1' as const,
+    isSparse: false,
+  })
+  const trees = [await treeIn('feat'), await treeIn('other')]
+  board.trees.take(trees)
+  for (const path of paths) {
+    const state = read(path)
+    if (state.state !== 'parsed') throw new Error(state.state)
+    board.ingest(path, state.file)
+  }
+  board.trees.read(trees)
+  expect(board.trees.of('task:master:1')).toBeUndefined()
+
+  board.trees.takeChanged()
+  for (const wanted of board.trees.wanted()) board.trees.learn(wanted, before)
+  expect(board.trees.takeChanged()).toContain('task:master:1')
+  const marks = [
+    { tree: 'feat', status: 'done' },
+    { tree: 'other', status: 'review' },
+  ]
+  expect(board.trees.of('task:master:1')?.marks).toMatchObject(marks)
+  expect(board.trees.of('task:master:2')).toBeUndefined()
 })
