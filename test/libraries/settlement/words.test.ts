@@ -67,7 +67,7 @@ describe('a word of type', () => {
     )
   })
 
-  it.each(['Vrac', 'Payment hold', '—',])(
+  it.each(['Vrac', 'Payment hold', '—'])(
     'is in no list: %s',
     (text) => {
       expect(kindOf(text)).toBeUndefined()
