@@ -215,9 +215,7 @@ export class Notices {
       this.#store.remember(key, before, turn.known)
       nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
       if (readsAll(on)) allAt = Math.min(allAt, turn.nextAt ?? Infinity)
-      if (on === 'offline' && !isOffline) {
-        nextAt = Math.min(nextAt, now + (board.socket ? LOOK_MS.socket : LOOK_MS.reports))
-      }
+      if (on === 'offline' && !isOffline) nextAt = Math.min(nextAt, now + lookMs(board))
       // A renewal is no message: who was silent may have worked since, and be silent again.
       if (on === 'silent' && causes.length > 0) {
         nextAt = Math.min(nextAt, now + Math.max(afterMs, LOOK_MS.reports))
@@ -277,8 +275,8 @@ export class Notices {
   #isOther({ looked, rules, decideAt = Infinity }: NoticeState, now: number): boolean {
     if (looked?.head !== this.#board.head()) return true
     const board = this.#board.state()
-    // Planned while a socket was open: the next sidecar may be killed before it opens one.
-    const isLate = !looked.isOffline && !board.socket && decideAt > now + LOOK_MS.reports
+    // Planned while one held a socket, or had ended: the next may be killed before it opens one.
+    const isLate = !looked.isOffline && decideAt > now + lookMs(board)
     if (isLate && rules.some(({ on }) => on === 'offline')) return true
     if (!looked.isOffline && !looked.isPart) return false
     const isBack = this.#presence.shownOf(board, now).state !== 'offline'
@@ -295,6 +293,12 @@ export class Notices {
 }
 
 type News = Cause & { since: number }
+
+/** Until somebody looks whether its sidecar is there. One that has ended in order is not missed. */
+function lookMs({ ended, socket }: RepositoryState): number {
+  if (ended) return Infinity
+  return socket ? LOOK_MS.socket : LOOK_MS.reports
+}
 
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking

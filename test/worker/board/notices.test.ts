@@ -89,6 +89,12 @@ class World {
     return synced
   }
 
+  /** The sidecar ends in order. */
+  end(): void {
+    this.#open.repository.sync({ step: 'end', run: 1 }, this.now)
+    this.#arm()
+  }
+
   openSocket(run: number): void {
     this.socket = run
     this.#open.presence.opened(run, this.now)
@@ -380,6 +386,17 @@ describe('a notice', () => {
     world.pass(6 * MINUTE)
     expect(world.told()).toEqual([])
     world.socket = undefined
+    world.sync(rules, null)
+    world.pass(2 * MINUTE)
+    expect(world.told()).toEqual(['offline'])
+  })
+
+  it('wakes no board whose sidecar has ended in order, until there is another one', () => {
+    const rules = [rule('offline')]
+    const world = new World(rules, todo('A'))
+    world.end()
+    world.pass(2 * MINUTE)
+    expect([world.told(), world.nextDue()]).toEqual([[], undefined])
     world.sync(rules, null)
     world.pass(2 * MINUTE)
     expect(world.told()).toEqual(['offline'])
