@@ -83,8 +83,8 @@ export async function ask<Answer>(call: Call, route: string, asked: Asked = {}):
 
 /** Throws Refused. */
 export function taskRoute(task: string): string {
-  // A URL takes such a step for the folder above: that is another route.
-  if (task === '.' || task === '..') {
+  // A URL takes such a step for another route, and cannot hold half a surrogate pair.
+  if (task === '.' || task === '..' || !task.isWellFormed()) {
     throw new Refused({ error: 'There is no task with this id.', code: 'unknown_task' })
   }
   return `/tasks/${encodeURIComponent(task)}`

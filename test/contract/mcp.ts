@@ -116,7 +116,7 @@ export function mcpContract(name: string, host: { edge(): Edge }): void {
 
     it('answers with our code and sentence, and does nothing', async () => {
       const client = await connected(await board(), { version })
-      for (const task of ['A-9', '.', '..']) {
+      for (const task of ['A-9', '.', '..', '\ud800']) {
         expect(await callTool(client, 'get_task', { task })).toMatchObject({
           code: 'unknown_task',
           error: 'There is no task with this id.',
