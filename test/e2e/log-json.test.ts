@@ -80,11 +80,12 @@ describe('all that is printed is JSON', () => {
 
   it('by serve, from a notice over a failed reload to its end', async () => {
     const env = join(folder, 'env')
-    await writeFile(env, `AUTH_SECRETS=${'x'.repeat(32)}\n`, { mode: 0o600 })
+    const publicUrl = 'SIGNALBOX_PUBLIC_URL=https://board.example'
+    await writeFile(env, `AUTH_SECRETS=${'x'.repeat(32)}\n${publicUrl}\n`, { mode: 0o600 })
     const dataDir = join(folder, 'data')
     await mkdir(dataDir)
     await chmod(dataDir, 0o755)
-    const args = ['--repo=a', `--env=${env}`]
+    const args = ['--repo=a', `--env=${env}`, '--notify=http://127.0.0.1:9/']
     const system = await starts.start({ launch: launch('serve'), dataDir, args })
     await prints(system, 'signalbox.ready')
     await writeFile(env, 'AUTH_SECRETS=\n')
@@ -94,7 +95,8 @@ describe('all that is printed is JSON', () => {
     expect(await system.ended).toEqual({ code: 0, signal: null })
     expect(events(system.stdout)).toEqual(['signalbox.ready'])
     const printed = events(system.stderr)
-    expect(printed[0]).toMatch(/^signalbox\.notice: The data folder \S+ was open to others/)
+    expect(printed[0]).toMatch(/^signalbox\.notice: .* notices to 127\.0\.0\.1:9 are not delivered/)
+    expect(printed[1]).toMatch(/^signalbox\.notice: The data folder \S+ was open to others/)
     expect(printed).toEqual(expect.arrayContaining(['edge.listening', 'sidecar.ready']))
   })
 

@@ -4,13 +4,12 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../system/local-json.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
-import type { Message } from '../../worker/board/wire.ts'
 import { signIn } from '../contract/console-session.ts'
 import { editTask, linkOf, retitle } from '../support/console-page.ts'
-import type { EventStream } from '../support/event-stream.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
@@ -77,12 +76,11 @@ describe('a running system', () => {
     const back = start.killAndWait('sidecar')
     await editTask(start, 'LAMP-5', retitle('Saved in between'))
     await back
-    // One that a busy machine starts slowly is told as offline, and as back: `tasks-changed`.
-    const ofTasks = ({ messages }: EventStream) =>
-      (messages as Message[]).filter(({ type }) => type === 'task-changed')
-    await stream.until((it) => ofTasks(it).length > 0)
-    expect(ofTasks(stream)).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
-    expect(await start.title('LAMP-5')).toBe('Saved in between')
+    await expect.poll(() => start.title('LAMP-5'), PATIENT).toBe('Saved in between')
+    // One that a busy machine starts slowly was told as offline, and is back with a change of the list.
+    const [ofList, ofTask] = [{ type: 'tasks-changed' }, { type: 'task-changed', id: 'LAMP-5' }]
+    const expected = [[ofTask], [ofList, ofTask], [ofList, ofList]]
+    await stream.until(({ messages }) => expected.some((it) => isDeepStrictEqual(messages, it)))
     await stream.close()
     expect(start.stderr).toMatch(
       /signalbox: sidecar \(pid \d+\) was ended by SIGKILL; starting it again/,

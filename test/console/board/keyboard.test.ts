@@ -75,4 +75,8 @@ describe('the focus of a card', () => {
     expect(nextFocus(GRID, [['A-1'], ['A-3'], []], 'A-2')).toBe('A-3')
     expect(nextFocus(GRID, [['A-1', 'A-2']], 'A-3')).toBe('A-2')
   })
+
+  it('moves to the first card of the board when the column is empty', () => {
+    expect(nextFocus(GRID, [['A-1'], [], []], 'C-1')).toBe('A-1')
+  })
 })

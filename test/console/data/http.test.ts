@@ -52,16 +52,18 @@ describe('merging a new list into the shown one', () => {
   const shown = new Map([
     ['A', { id: 'A', title: 'one', labels: ['x'] }],
     ['B', { id: 'B', title: 'two', labels: ['y'] }],
+    ['C', { id: 'C', title: 'three', labels: [] }],
   ])
 
-  it('keeps the objects that did not change', () => {
+  it('keeps the objects that did not change, in the order of the new list, and none that is gone', () => {
     const fresh = [
-      { id: 'A', title: 'one', labels: ['x'] },
       { id: 'B', title: 'other', labels: ['y'] },
+      { id: 'A', title: 'one', labels: ['x'] },
     ]
     const { items, changed } = merge(shown, fresh)
+    expect([...items.values()]).toEqual(fresh)
     expect(items.get('A')).toBe(shown.get('A'))
-    expect(items.get('B')).toBe(fresh[1])
+    expect(items.get('B')).toBe(fresh[0])
     expect(changed).toEqual(['B'])
   })
 })
