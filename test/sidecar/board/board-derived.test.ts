@@ -107,7 +107,7 @@ describe('sessions', () => {
       ['/s/sessions/1', session('1', 'A', 'active', 100)],
     )
 
-  test('become stalled after a while without a change, with their task', async () => {
+  test('become stalled after a while without a change, with their task, and active again when the clock is set back', async () => {
     const fake = board()
     expect((await taskOf(fake, 'task:A')).executionState).toBe('active')
     expect(fake.board.nextStaleAt()).toBe(1_101)
@@ -115,6 +115,7 @@ describe('sessions', () => {
     expect(sorted(fake.board.settle(1_101))).toEqual(['session:1', 'task:A'])
     expect((await taskOf(fake, 'task:A')).executionState).toBe('stalled')
     expect(fake.board.nextStaleAt()).toBeUndefined()
+    expect(sorted(fake.board.settle(200))).toEqual(['session:1', 'task:A'])
   })
 
   test('stay active with a heartbeat, which does not change the task', async () => {

@@ -160,6 +160,14 @@ describe('a stream', () => {
     expect([ends, reading.text]).toEqual([['closed'], ': connected\n\nretry: 2500\n\n'])
   })
 
+  it('does not end by itself', async () => {
+    const { body, clock } = await open()
+    const reading = read(body)
+    await clock.advance(2 * 3_600_000)
+    expect(reading.done).toBe(false)
+    await reading.reader.cancel()
+  })
+
   it('ends after 30 to 60 minutes where its host limits it to 30', async () => {
     const { body, clock, ends } = await open({ ageMs: 30 * 60_000 })
     const reading = read(body)
