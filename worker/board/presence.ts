@@ -46,13 +46,13 @@ const CLOSED_MS = 10_000
 
 /** The agenda, and the claims for which time stops while the sidecar is away. */
 type Agenda = Pick<ClaimStore, 'plan' | 'planned' | 'watched' | 'put'>
-/** `frames`: what every stream is sent. `free`: what sidecars that wait are sent. */
-export interface Told {
+/** `frames`: to every stream. `free`: sidecars that wait may publish. */
+export interface ToSend {
   frames: string[]
   free: boolean
 }
 
-const NOTHING: Told = { frames: [], free: false }
+const NOTHING: ToSend = { frames: [], free: false }
 
 export class Presence {
   readonly #store: BoardStore
@@ -151,7 +151,7 @@ export class Presence {
   }
 
   /** What the alarm does. */
-  due(now: number): Told {
+  due(now: number): ToSend {
     const at = this.#agenda.planned('sidecar')
     if (at === undefined || at > now) return NOTHING
     let free = false
@@ -175,7 +175,7 @@ export class Presence {
   }
 
   /** A frozen sidecar closes nothing: whatever reads the status finds out, also of its return. */
-  look(now: number): Told {
+  look(now: number): ToSend {
     const state = this.#store.state()
     const { socket, lastSeenAt = 0 } = state
     if (!socket || state.ended || !this.#isOpen(socket.run)) return NOTHING

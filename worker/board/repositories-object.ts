@@ -13,7 +13,7 @@ import { readWhsecs } from '../shared/standard-webhook.ts'
 import type { From } from './fan-out.ts'
 import { createNoticeSender, type SendNotice } from './notice-sender.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
-import type { Told } from './presence.ts'
+import type { ToSend } from './presence.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
 import { CALLS, type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
@@ -97,7 +97,7 @@ export class RepositoryObject extends DurableObject {
     const known = this.#find()
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
-    this.#tell(known.presence.due(Date.now()))
+    this.#sendAll(known.presence.due(Date.now()))
     this.ctx.waitUntil(this.#deliver(known))
     await this.#arm()
   }
@@ -113,9 +113,9 @@ export class RepositoryObject extends DurableObject {
   }
 
   #looked({ presence }: OpenRepository): void {
-    const told = presence.look(Date.now())
-    this.#tell(told)
-    if (told.frames.length > 0) this.ctx.waitUntil(this.#arm())
+    const found = presence.look(Date.now())
+    this.#sendAll(found)
+    if (found.frames.length > 0) this.ctx.waitUntil(this.#arm())
   }
 
   /** What a stream is sent that starts there. */
@@ -183,7 +183,7 @@ export class RepositoryObject extends DurableObject {
     server.serializeAttachment({ run } satisfies OfSidecar)
     this.#send(known.presence.opened(run, Date.now()))
     // They may have become due since it synced, when it had no socket.
-    if (known.notices.hasCommands(Date.now())) this.#tellOfCommands()
+    if (known.notices.hasCommands(Date.now())) this.#signalCommands()
     return new Response(null, { status: 101, webSocket: client })
   }
 
@@ -198,13 +198,13 @@ export class RepositoryObject extends DurableObject {
     return this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime()
   }
 
-  #tell({ frames, free }: Told): void {
+  #sendAll({ frames, free }: ToSend): void {
     this.#send(frames)
     if (free) this.#free()
   }
 
   /** Who leads, and no other. */
-  #tellOfCommands(): void {
+  #signalCommands(): void {
     const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
     sockets[0]?.send('notices')
   }
@@ -212,7 +212,7 @@ export class RepositoryObject extends DurableObject {
   /** Behind the turn: a receiver may take its time. */
   async #deliver({ notices }: OpenRepository): Promise<void> {
     const { letters, hasCommands } = notices.due(Date.now())
-    if (hasCommands) this.#tellOfCommands()
+    if (hasCommands) this.#signalCommands()
     const sending = letters.map(async (letter) => {
       const sent = await this.#sendNotice(letter)
       notices.settled(letter.id, sent, Math.random(), Date.now())

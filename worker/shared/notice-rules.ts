@@ -66,7 +66,7 @@ export const CAUSE_WORDS: Readonly<Record<NoticeCause, string>> = {
   claim_taken: 'Claim taken away',
 }
 
-interface ToldCause {
+interface ShownCause {
   on: NoticeCause
   task?: string
   title?: string
@@ -76,7 +76,7 @@ interface ToldCause {
 }
 
 /** One line. A title may have line breaks, and what rewrites a line. */
-export function causeLine({ on, task, title, actor, ready }: ToldCause): string {
+export function causeLine({ on, task, title, actor, ready }: ShownCause): string {
   const about = [task, title].filter((it) => it !== undefined).join(' ')
   const next = on === 'ready' && ready !== undefined ? `${ready}, next ${about}` : about
   const text = next === '' ? CAUSE_WORDS[on] : `${CAUSE_WORDS[on]}: ${next}`

@@ -6,7 +6,7 @@ import type { BoardState } from '../../../libraries/client/index.ts'
 import { openWatch } from '../../../libraries/client/watch-board.ts'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
-import type { SidecarSocket, Told } from '../../../worker/board/presence.ts'
+import type { SidecarSocket, ToSend } from '../../../worker/board/presence.ts'
 import { REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { syncRoot } from '../../support/edge.ts'
@@ -30,7 +30,7 @@ async function setUp(by: 'pings' | 'reports') {
     presence.opened(run, clock.now())
   }
   start()
-  const tell = async ({ frames }: Told) => {
+  const tell = async ({ frames }: ToSend) => {
     for (const _ of frames) await network.publish({ type: 'tasks-changed' })
   }
   network.status = () => {
