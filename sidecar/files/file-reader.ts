@@ -94,16 +94,10 @@ export function createFileReader(deps: {
     const { text } = source
     const hash = digest(text)
     const looked = stat && { stat: seen(stat, clock.now()) }
-    if (hash === knownHash) {
-      const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...looked }
-      return { state: 'parsed', file, unsure: false }
-    }
+    if (hash === knownHash) return withoutNews(hash, looked)
     const copy = copied && copies?.compare(path, hash, source.bytes)
     const signs = copy ? { ...looked, blobs: copy.blobs } : looked
-    if (copies?.isSparing && copy && !copy.isNews) {
-      const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...signs }
-      return { state: 'parsed', file, unsure: false }
-    }
+    if (copies?.isSparing && copy && !copy.isNews) return withoutNews(hash, signs)
     const wasSlow = slow.get(path) === hash
     const parsed = wasSlow
       ? tooSlow(store, path, kind)
@@ -115,6 +109,12 @@ export function createFileReader(deps: {
     const isOdd = state === 'broken' || source.changing === true || text.trim() === ''
     return { state: 'parsed', file, unsure: isOdd && !tookTooLong && isYoung(stat, clock) }
   }
+}
+
+/** It is not parsed: what it says is known. */
+function withoutNews(hash: string, signs: Pick<ParsedFile, 'stat' | 'blobs'> = {}): FileState {
+  const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...signs }
+  return { state: 'parsed', file, unsure: false }
 }
 
 /** `stat`: from before the text was read, so that a write meanwhile differs. */
