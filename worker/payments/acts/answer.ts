@@ -167,10 +167,15 @@ function isNews({ transaction, refunds, disputes }: Payment, report: Report): bo
   if (report.refunds && !isUnpaid(before)) return false
   // The status stays when the amount falls, so only the amount tells of a refund made since.
   if (isRefund(status) && sumIn(transaction, report) > transaction.refunded_amount) return true
-  // Some gateways report `Paid` also after a refund.
-  if (status === 'Paid') return isUnpaid(before)
+  // Some gateways report `Paid` also after a refund, and money that came late at each check.
+  if (status === 'Paid') return isUnpaid(before) && !isKnownMoney(transaction, report)
   return status !== before && !(status === 'PartiallyRefunded' && before === 'Paid')
 }
+
+const isKnownMoney = (transaction: TransactionRow, { amount, currency }: Report): boolean =>
+  transaction.paid_at !== null &&
+  amount === paidAmount(transaction) &&
+  currency === (transaction.paid_currency ?? transaction.currency)
 
 /** What it says was refunded, in minor units. */
 const sumIn = (transaction: TransactionRow, { status, amount }: Report): number =>

@@ -77,6 +77,18 @@ describe('a gateway’s answer about a payment', () => {
     expect(new Set(news)).toEqual(new Set(heard[from]))
   })
 
+  it('is no event when it tells again of money that came late, each time it is asked', () => {
+    const had = paymentOf({ ...came('Cancelled'), paid_at: NOW - MINUTE, paid_amount: 25_000 })
+    const told = (amount: number): Told => ({
+      ...tells('Paid', amount),
+      refunds: { readAt: NOW, refunds: [] },
+    })
+    expect([25_000, 24_000].map((amount) => outcomeOf(had, told(amount)))).toEqual([
+      undefined,
+      'late_payment',
+    ])
+  })
+
   it('is no event when no more was refunded than before', () => {
     const had = paymentOf(came('PartiallyRefunded'))
     expect(outcomeOf(had, tells('PartiallyRefunded', 5_000))).toBeUndefined()
