@@ -50,17 +50,17 @@ export class ClaimSettling {
   settle(now: number): string[] {
     const turn: Turn = { frames: [], now }
     this.#writes.setRight(now)
-    const held = () => [...this.#claims.open(), ...this.#claims.watched()]
+    const held = this.#held()
     // What was done is not offered under another number either.
-    const claims = this.#board.state().moved ? [...held(), ...this.#claims.resting()] : held()
+    const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
     if (claims.length + this.#claims.restless().length === 0) return turn.frames
     const row = this.#board.config()
     const config = row && (JSON.parse(row.json) as BoardConfig)
     const closed = new Set(config?.closed)
     const isOpen: IsOpen = ({ status }) => !closed.has(status)
-    this.#follow(claims, isOpen, turn)
-    // As they are now: one whose task another came to is over.
-    for (const claim of held()) this.#settleOne(claim, isOpen, turn)
+    // One whose task another came to is over.
+    const left = this.#follow(claims, isOpen, turn) ? this.#held() : held
+    for (const claim of left) this.#settleOne(claim, isOpen, turn)
     for (const claim of this.#claims.restless()) {
       this.#rest(claim, statusesOf(config).isClosed, turn)
     }
@@ -68,8 +68,10 @@ export class ClaimSettling {
     return turn.frames
   }
 
-  /** Gives each claim the task that it is of now. */
-  #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): void {
+  #held = (): Claim[] => [...this.#claims.open(), ...this.#claims.watched()]
+
+  /** Gives each claim the task that it is of now. Whether any claim is stored anew. */
+  #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): boolean {
     const { now } = turn
     const state = this.#board.state()
     const { moved = NO_MOVES, mayBe = [] } = state
@@ -109,6 +111,7 @@ export class ClaimSettling {
       this.#writes.dispatch(there, turn, 'moved')
       this.#writes.pass(task, claim.generation)
     }
+    return followed.others.length + moving.length > 0
   }
 
   /** The task of one that was done has changed. */
