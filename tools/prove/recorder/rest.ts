@@ -57,7 +57,7 @@ export async function paymentsRest(system: System, recorder: Recorder): Promise<
       webhook: system.proxies.webhooks.inFlight > 0,
       clock: await isAheadOfClock(system),
     }
-    const moving = Object.keys(moves).filter((what) => moves[what as keyof typeof moves])
+    const moving = Object.entries(moves).flatMap(([what, isMoving]) => (isMoving ? [what] : []))
     quiet = moving.length === 0 ? quiet + 1 : 0
     rest = quiet === 0 ? { moving } : { since: rest.since ?? time }
     before = now
