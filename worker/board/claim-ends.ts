@@ -95,7 +95,8 @@ export function releasedEnd(end: ClaimEnd, given: Given, isBack: boolean, now: n
 export function resumed(claim: Claim, since: number, now: number): Claim | undefined {
   const { end, expiresAt, ttlMs, renewedAt } = claim
   if (!end || since >= now || !isReturning(claim, since)) return undefined
-  const lost = (from: number) => now - Math.max(since, from) + GRACE_MS
+  // What was written while the clock was ahead is from now.
+  const lost = (from: number) => now - Math.min(now, Math.max(since, from)) + GRACE_MS
   const { until } = end
   return {
     ...claim,

@@ -229,6 +229,21 @@ describe('a claim', () => {
     expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
   })
 
+  it('whose task is away has that where it was given while the clock was ahead, too', async () => {
+    const { clock, open, run, epoch } = board('A-1')
+    const repository = open()
+    const publish = (batch: number, parts: object) =>
+      repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
+    clock.jump(3_600_000)
+    const mine = asked('ada')
+    await repository.claim(mine)
+    clock.jump(-3_600_000)
+    await publish(2, { deletes: ['task:A-1'] })
+    clock.jump(TTL + 1_000)
+    await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
+    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+  })
+
   it('keeps its number rising where the clock was set back, and after all were forgotten', async () => {
     const { clock, open } = board('A-1', 'A-2')
     const repository = open()
