@@ -32,6 +32,15 @@ describe('(l) notices', () => {
     expect(found).toEqual([{ check: 'l', line }])
   })
 
+  it('have a time that a receiver refuses only where the clock was moved by hours', () => {
+    const late = { forged: 'WebhookVerificationError: Message timestamp too old' }
+    const { found, line } = spoiled(isNotice('ntc_2'), late)
+    expect(found).toEqual([{ check: 'l', line }])
+    const moved = { t: 0, kind: 'fault', name: 'move-clock', phase: 'begin' }
+    const lines = goodHistory().map((it) => (isNotice('ntc_2')(it) ? { ...it, ...late } : it))
+    expect(findings([...lines.slice(0, 1), moved, ...lines.slice(1)])).toEqual([])
+  })
+
   it('are told as delivered, and never came', () => {
     const lines = goodHistory()
     lines.splice(indexOf(lines, isNotice('ntc_2')), 1)
