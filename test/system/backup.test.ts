@@ -19,7 +19,7 @@ import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { setupOver } from '../worker/payments/ledger/writer-setup.ts'
+import { setupOver } from '../worker/payments/ledger/memory-ledger.ts'
 
 let dir: string
 let file: string

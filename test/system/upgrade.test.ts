@@ -9,7 +9,7 @@ import { gatewayCharge } from '../../worker/payments/gateways/outcome.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { HOUR, type LedgerSetup, T0 } from '../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../support/sqlite-database.ts'
-import { setupOver } from '../worker/payments/ledger/writer-setup.ts'
+import { setupOver } from '../worker/payments/ledger/memory-ledger.ts'
 
 const SCHEMA_2 = readFileSync('test/fixtures/schema-2.sql', 'utf8')
 /** Its charges are of then. */

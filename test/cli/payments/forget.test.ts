@@ -11,7 +11,7 @@ import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../support/ledger-setup.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { setupOver } from '../../worker/payments/ledger/writer-setup.ts'
+import { setupOver } from '../../worker/payments/ledger/memory-ledger.ts'
 import { run as runWords } from '../run.ts'
 
 let dir: string

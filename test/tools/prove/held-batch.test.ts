@@ -5,9 +5,9 @@ import { settle } from '../../../libraries/testing/fake-clock.ts'
 import { holdBatch, undoesRefund } from '../../../tools/prove/recorder/held-batch.ts'
 import type { Answered, Passed } from '../../../tools/prove/recorder/proxy.ts'
 import type { Statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { database, setupOver, useWriterSetup } from '../../worker/payments/ledger/writer-setup.ts'
+import { database, setupOver, useMemoryLedger } from '../../worker/payments/ledger/memory-ledger.ts'
 
-useWriterSetup()
+useMemoryLedger()
 
 /** A setup, and the last save of its ledger. */
 function watched() {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { ALERTED, type DispatchedEvent } from '../../../support/ledger-fakes.ts'
 import { HOUR, iso, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 /** The alerts of these events, by their kind. */
 const alertsIn = (pending: readonly DispatchedEvent[]) =>

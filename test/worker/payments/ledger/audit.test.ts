@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { HOUR, type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { database, rivalledSetup, setupOver, useWriterSetup } from './writer-setup.ts'
+import { database, rivalledSetup, setupOver, useMemoryLedger } from './memory-ledger.ts'
 
 const acts = async (w: LedgerSetup) =>
   (await w.queries.audit({}, { limit: 99 })).map(({ action, subject }) => [action, subject])
@@ -110,7 +110,7 @@ describe('the audit trail', () => {
 })
 
 describe('the rows of the audit trail', () => {
-  useWriterSetup()
+  useMemoryLedger()
   let calls: string[]
   let counted: Database
   beforeEach(() => {

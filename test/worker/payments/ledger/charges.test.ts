@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, iso, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 const NO = { code: 'declined', message: 'No.' }
 const KEY = { idempotencyKey: 'key-1' }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import { type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 const AT_BANK = { request: { gateway: 'fib' } }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { HOUR, T0 } from '../../../support/ledger-setup.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
-import { setupOver } from './writer-setup.ts'
+import { setupOver } from './memory-ledger.ts'
 
 const DAY = 24 * HOUR
 

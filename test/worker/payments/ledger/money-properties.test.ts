@@ -20,8 +20,8 @@ import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { sqliteDatabase, sqliteLedger } from '../../../support/sqlite-database.ts'
+import { impatient, setupOver } from './memory-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
-import { impatient, setupOver } from './writer-setup.ts'
 
 const RANK: Record<PaymentStatus, number> = {
   Pending: 0,

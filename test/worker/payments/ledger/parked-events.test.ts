@@ -6,9 +6,9 @@ import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsq
 import { ALERTED } from '../../../support/ledger-fakes.ts'
 import { HOUR, type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
-import { logged, setupOver, useWriterSetup } from './writer-setup.ts'
+import { logged, setupOver, useMemoryLedger } from './memory-ledger.ts'
 
-useWriterSetup()
+useMemoryLedger()
 
 const EARLY = { amount: 20_000, reference: '', gatewayTransactionId: 'early' }
 

@@ -6,13 +6,13 @@ import { forgetPayers } from '../../../../worker/payments/ledger/libsql/forget-l
 import { readPause } from '../../../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { HOUR, T0 } from '../../../support/ledger-setup.ts'
-import { database, rivalledSetup, setupOver, useWriterSetup } from './writer-setup.ts'
+import { database, rivalledSetup, setupOver, useMemoryLedger } from './memory-ledger.ts'
 
 const act = (id: string, by = 'ada', now = T0) => ({ id, by, now })
 const ADA = { since: T0, by: 'ada' }
 
 describe('A pause', () => {
-  useWriterSetup()
+  useMemoryLedger()
 
   it('is that of who asked first, however often it is asked for, with one row for each change', async () => {
     const w = rivalledSetup()

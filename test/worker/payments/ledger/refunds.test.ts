@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
 import { HOUR, iso, type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 const failed = { status: 'Paid', alert: 'refund_failed' } as const
 

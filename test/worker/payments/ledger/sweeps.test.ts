@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
 import { ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
 import { HOUR, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 /** The first event of a charge that was begun, and its delivery. */
 async function begunEvent(w: ReturnType<typeof rivalledSetup>) {

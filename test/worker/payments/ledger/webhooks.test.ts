@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOBODY } from '../../../support/ledger-fakes.ts'
 import { iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from './writer-setup.ts'
+import { rivalledSetup } from './memory-ledger.ts'
 
 const LESS = { amount: 20_000, currency: 'IQD' }
 

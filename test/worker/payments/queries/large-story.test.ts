@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../../../../worker/payments/domain/types.ts'
 import { atATime } from '../../../support/at-a-time.ts'
 import { MINUTE } from '../../../support/ledger-setup.ts'
-import { setupOver } from '../ledger/writer-setup.ts'
+import { setupOver } from '../ledger/memory-ledger.ts'
 import { emptyDatabases } from './engines.ts'
 
 const EVENTS = 230

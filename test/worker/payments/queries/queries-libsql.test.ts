@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { toTransaction } from '../../../../worker/payments/domain/shown.ts'
 import { type EventWish, HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { rivalledSetup } from '../ledger/writer-setup.ts'
+import { rivalledSetup } from '../ledger/memory-ledger.ts'
 
 describe('the queries', () => {
   it('return the story of a payment by our id, and not by the gateway’s', async () => {

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { setupOver } from '../ledger/writer-setup.ts'
+import { setupOver } from '../ledger/memory-ledger.ts'
 import { emptyDatabases } from './engines.ts'
 
 describe.each(emptyDatabases())('payments %s', (_, make) => {

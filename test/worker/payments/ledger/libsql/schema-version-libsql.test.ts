@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/sch
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
 import type { LedgerSetup } from '../../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
-import { setupOver } from '../writer-setup.ts'
+import { setupOver } from '../memory-ledger.ts'
 
 let database: SqliteDatabase
 let w: LedgerSetup

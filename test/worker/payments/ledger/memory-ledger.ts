@@ -27,7 +27,7 @@ export let database: SqliteDatabase
 export let logged: string[]
 
 /** For the calling file: both are new for each test. */
-export function useWriterSetup(): void {
+export function useMemoryLedger(): void {
   beforeEach(() => {
     database = sqliteDatabase()
     logged = []

@@ -9,9 +9,9 @@ import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/d
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { alertRow, webhookEventRow } from '../../../support/payment-rows.ts'
-import { database, holding, logged, setupOver, useWriterSetup } from './writer-setup.ts'
+import { database, holding, logged, setupOver, useMemoryLedger } from './memory-ledger.ts'
 
-useWriterSetup()
+useMemoryLedger()
 
 const REFUNDED = { status: 'Refunded' } as const
 
