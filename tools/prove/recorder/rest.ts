@@ -116,8 +116,8 @@ async function sweep(system: System): Promise<Json> {
 const STEP_MS = 120_000
 
 /**
- * A clock that stepped back: until it is where it was, what is read now counts as read before. After
- * one that was an hour ahead a run would wait for an hour.
+ * A clock that stepped back: until it is where it was, what is read now counts as read before. One
+ * that was an hour ahead is not waited for.
  */
 async function isAheadOfClock({ database, now }: System): Promise<boolean> {
   const [from, to] = [now(), now() + STEP_MS]
