@@ -95,8 +95,7 @@ export function releasedEnd(end: ClaimEnd, given: Given, isBack: boolean, now: n
 export function resumed(claim: Claim, since: number, now: number): Claim | undefined {
   const { end, expiresAt, ttlMs, renewedAt } = claim
   if (!end || since >= now || !isReturning(claim, since)) return undefined
-  // What was written while the clock was ahead is from now.
-  const lost = (from: number) => now - Math.min(now, Math.max(since, from)) + GRACE_MS
+  const lost = (from: number) => now - Math.max(since, from) + GRACE_MS
   const { until } = end
   return {
     ...claim,
@@ -111,15 +110,17 @@ export function resumed(claim: Claim, since: number, now: number): Claim | undef
  * little cuts none: it may be ahead again before the lease is over.
  */
 export function setRight(claim: Claim, now: number): Claim | undefined {
-  const { end, expiresAt, ttlMs } = claim
+  const { end, expiresAt, renewedAt, ttlMs } = claim
   const most = now + AHEAD_MS
   const isLong = expiresAt > most + Math.max(ttlMs, GRACE_MS)
   const isLongClosed = (end?.until ?? 0) > most + CLOSED_MS + GRACE_MS
   const right = end && endedBefore(end, now)
-  if (!isLong && !isLongClosed && right === end) return undefined
+  if (!isLong && !isLongClosed && renewedAt <= most && right === end) return undefined
   return {
     ...claim,
     expiresAt: Math.min(expiresAt, now + ttlMs),
+    // One ahead would count a time in which nobody could renew as time that was used.
+    renewedAt: Math.min(renewedAt, now),
     ...(right && { end: { ...right, ...(isLongClosed && { until: now + CLOSED_MS }) } }),
   }
 }

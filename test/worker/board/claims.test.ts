@@ -1,5 +1,6 @@
 // What time does to claims: expiry, grace, and a process that was away. A fake clock.
 
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type { List } from '../../../worker/board/board-rows.ts'
@@ -10,6 +11,7 @@ import { processRepositories } from '../../../worker/board/repositories-process.
 import { SILENT_AFTER_MS } from '../../../worker/board/task-state.ts'
 import type { Session } from '../../../worker/board/wire.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
+import { CONFIG } from '../../support/claim-board.ts'
 import { taskRecord } from '../../support/edge.ts'
 
 const NOW = new FakeClock().now()
@@ -229,19 +231,54 @@ describe('a claim', () => {
     expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
   })
 
-  it('whose task is away has that where it was given while the clock was ahead, too', async () => {
-    const { clock, open, run, epoch } = board('A-1')
-    const repository = open()
-    const publish = (batch: number, parts: object) =>
-      repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
-    clock.jump(3_600_000)
-    const mine = asked('ada')
-    await repository.claim(mine)
-    clock.jump(-3_600_000)
-    await publish(2, { deletes: ['task:A-1'] })
-    clock.jump(TTL + 1_000)
-    await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
-    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+  it('whose task is away or closed is back with it, whatever the clock did meanwhile', async () => {
+    const HOUR = 3_600_000
+    const given = ['A-1', 'B-1'].map((id) => taskRecord(id, { status: 'todo' }))
+    const step = fc.oneof(
+      // From the true time.
+      fc.record({ clock: fc.constantFrom(0, -HOUR, HOUR, 3 * HOUR, -DAY, DAY, -600, 30_400) }),
+      fc.record({ pass: fc.integer({ min: 0, max: 2_000 }) }),
+      fc.constantFrom({ renew: true }, { publish: true }),
+    )
+    const steps = fc.array(step, { maxLength: 8 })
+    const life = fc.asyncProperty(fc.boolean(), steps, steps, async (isAway, first, then) => {
+      const { clock, sql, open, run, epoch } = board()
+      const repository = open()
+      let batch = 1
+      const publish = (parts: object) =>
+        repository.changes({ run, epoch, batch: ++batch, upserts: [], deletes: [], ...parts })
+      const away = { deletes: ['task:A-1'] }
+      const closed = { upserts: [taskRecord('A-1', { status: 'done' })] }
+      const mine = asked('ada', { task: 'A-1', ttlMs: 120_000 })
+      let ahead = 0
+      const go = async (steps: object[]) => {
+        for (const it of steps as { clock?: number; pass?: number; renew?: true }[]) {
+          if (it.clock !== undefined) {
+            clock.jump(it.clock - ahead)
+            ahead = it.clock
+          } else if (it.pass !== undefined) await clock.advance(it.pass)
+          else if (it.renew) await repository.renew({ hash: mine.hash })
+          else await publish({ upserts: [taskRecord('B-1', { title: `At ${clock.now()}` })] })
+        }
+      }
+      await publish({ upserts: [CONFIG, ...given] })
+      await go(first.slice(0, 3))
+      await repository.claim(mine)
+      await publish(isAway ? away : closed)
+      await go(then)
+      await publish({ upserts: [taskRecord('A-1', { status: 'todo' })] })
+      expect(sqlRows(sql)).toEqual([{ task: 'A-1', health: 'active' }])
+    })
+    await fc.assert(life, {
+      numRuns: 100,
+      seed: 53,
+      examples: [
+        // It was given while the clock was ahead.
+        [true, [{ clock: DAY }], [{ clock: 0 }, { publish: true }, { clock: 3 * HOUR }]],
+        // Its lease was set right, and then came a time in which nobody could renew.
+        [true, [], [{ clock: -DAY }, { publish: true }, { clock: 3 * HOUR }]],
+      ],
+    })
   })
 
   it('keeps its number rising where the clock was set back, and after all were forgotten', async () => {
