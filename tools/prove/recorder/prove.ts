@@ -82,12 +82,14 @@ export async function prove(plan: Plan): Promise<void> {
       new TreesLoad(agents()).run(),
       processes.run(),
     ])
-    // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
+    // Where the run breaks before it is awaited, it is the run's own error that counts.
     loading.catch(() => undefined)
 
     await sleep(CALM_MS.full)
     const settle = () => board.pause(() => boardRests(recorder, board, clients))
-    await inject(faults, { system, payments, settle }, recorder, plan)
+    // A load that breaks ends the run at once: without it the rest would show little.
+    const injecting = inject(faults, { system, payments, settle }, recorder, plan)
+    await Promise.race([injecting, loading])
     log('healed; waiting for rest')
     leaving.abort()
     board.end()

@@ -218,11 +218,12 @@ export class TreesLoad {
   /** The status that each worktree has by the row. Undefined: there was no answer. */
   async #row({ task }: Worktree): Promise<Record<string, string> | undefined> {
     const asked = this.#plan.system.askBoard(`/tasks/${task.id}`, AbortSignal.timeout(READ_MS))
-    const response = await asked.catch(() => undefined)
-    if (!response?.ok) return undefined
-    const { trees = [] } = (await response.json()) as {
-      trees?: { tree: string; status?: string }[]
-    }
+    // An object that is evicted may end an answer in its middle.
+    const body: unknown = await asked
+      .then((it) => (it.ok ? it.json() : undefined))
+      .catch(() => undefined)
+    if (!body) return undefined
+    const { trees = [] } = body as { trees?: { tree: string; status?: string }[] }
     return Object.fromEntries(trees.map(({ tree, status = '' }) => [tree, status]))
   }
 
