@@ -3,8 +3,9 @@
 
 import type { OpenBoard } from '../sidecar/boards/one-board.ts'
 import { type BoardsPlan, type OpenBoards, openBoards } from '../sidecar/boards/open-boards.ts'
-import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
+import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
+import { callTransport } from '../sidecar/publish/transport.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
 import {
