@@ -9,22 +9,16 @@ import type { Records } from '../board/record-source.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
+import { Outbox } from './outbox.ts'
 import { Presence } from './presence.ts'
 import { askTurn, type MainSince, reconcile, unknownStanding } from './reconcile.ts'
-import { type NextTry, Retry, Unreadable } from './retry.ts'
+import { type NextTry, Retry } from './retry.ts'
 import { Seed } from './seed.ts'
 
-/** Past this many dirty keys a sync finds them again for less memory than remembering them. */
-const MAX_DIRTY = 50_000
 /** The end waits so long at most for what is pending. */
 const FLUSH_MS = 3_000
 /** What is not at the edge for so long is behind: a ping would say that it is not. */
 const UNSENT_MS = 30_000
-/**
- * One that waits is told on its socket when the other sidecar is gone. Of one that is frozen, the
- * edge finds out only when somebody looks: what changed here is not kept back for longer.
- */
-const ASK_AGAIN_MS = 300_000
 const NEVER = Number.POSITIVE_INFINITY
 
 interface PublisherDeps {
@@ -62,44 +56,36 @@ export interface PublisherStatus {
 
 export class Publisher {
   readonly #deps: PublisherDeps
+  readonly #outbox: Outbox
   readonly #retry: Retry
-  readonly #standing = unknownStanding()
-  /** When what is due, by `clock.elapsed()`. Nothing is sent before `retry`. */
-  readonly #due = { sync: NEVER, retry: 0 }
-  readonly #unreadable: Unreadable
   readonly #presence: Presence
-  #dirty = new Set<Key>()
-  /** When the first of what is not at the edge yet was hinted. */
-  #since = NEVER
-  /** When the first of what is not at the edge yet came here. */
-  #unsentSince = NEVER
-  /** When this one, which waits on its socket for the end of another sidecar, asked last. */
-  #askedAt = NEVER
-  #change: Change | undefined
+  readonly #standing = unknownStanding()
   #store: StoreState | undefined
-  /** Covers every key that was dirty when it begins, so those need not be remembered. */
-  #syncWanted: boolean = true
   /** git may have moved the main tree without a change of the board. */
   #mayHaveMoved: boolean = true
+  /** When the first of what is not at the edge yet was hinted. */
+  #hintedAt = NEVER
+  /** When the next sync is due, by `clock.elapsed()`. */
+  #syncAt = NEVER
+  #lastSyncAt: number | null = null
+  #lastPublishedAt: number | null = null
+  readonly #synced = Promise.withResolvers<void>()
   #announced: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
   #isBusy: boolean = false
   #isClosing: boolean = false
   #isClosed: boolean = false
   #wake: () => void = () => undefined
-  #onSynced: (() => void)[] = []
-  #lastSyncAt: number | null = null
-  #lastPublishedAt: number | null = null
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps
+    this.#outbox = new Outbox(deps.log)
     this.#retry = new Retry(deps.log, () => deps.clock.random())
-    this.#unreadable = new Unreadable(deps.log)
     this.#presence = new Presence({
       ...deps,
       // Without a ping a connection that waits may be cut off by what is between. It shows nothing:
       // those of the one that leads count.
-      mayPing: () => this.#isCurrent() || this.#askedAt !== NEVER,
+      mayPing: () => this.#isCurrent() || this.#retry.isWaiting,
       onOpen: (isAgain) => this.#onSocket(isAgain ? 0 : COMPARE_MS),
       onPong: () => this.#onPong(),
       onFree: () => this.#onFree(),
@@ -111,13 +97,11 @@ export class Publisher {
     this.seed = new Seed({ ...deps, standing: this.#standing })
   }
 
-  /** They may have changed, appeared or gone, since then. One call is one window is one signal. */
-  changed(keys: Iterable<Key>, since: number = NEVER): void {
-    this.#since = Math.min(this.#since, since)
-    this.#unsentSince = Math.min(this.#unsentSince, this.#deps.clock.elapsed())
-    this.#due.retry = Math.min(this.#due.retry, this.#askedAt + ASK_AGAIN_MS)
-    for (const key of keys) this.#dirty.add(key)
-    this.#bound()
+  /** They may have changed, appeared or gone since `hintedAt`. One call is one signal. */
+  changed(keys: Iterable<Key>, hintedAt: number = NEVER): void {
+    this.#hintedAt = Math.min(this.#hintedAt, hintedAt)
+    this.#outbox.add(keys, this.#deps.clock.elapsed())
+    this.#retry.changed()
     this.#wake()
   }
 
@@ -133,8 +117,7 @@ export class Publisher {
     const isSame = was === state.state && unwatched === state.unwatched
     if (isSame && layout === state.layout && version === state.version) return
     this.#store = state
-    this.#unsentSince = Math.min(this.#unsentSince, this.#deps.clock.elapsed())
-    this.#syncWanted = true
+    this.#outbox.addAll(this.#deps.clock.elapsed())
     this.#wake()
   }
 
@@ -159,15 +142,14 @@ export class Publisher {
 
   /** Resolves once the edge held everything: a sync and what it found are through. */
   synced(): Promise<void> {
-    if (this.#isSynced()) return Promise.resolve()
-    return new Promise((resolve) => this.#onSynced.push(resolve))
+    return this.#synced.promise
   }
 
   /** Tries once more to send what is pending, for 3 s at most. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#due.retry = 0
-    this.#unreadable.due = 0
+    this.#retry.due = 0
+    this.#outbox.readAt = 0
     this.#wake()
     this.#running ??= this.#end()
     const late = Promise.withResolvers<void>()
@@ -181,13 +163,13 @@ export class Publisher {
 
   status(): PublisherStatus {
     const state = this.#store?.state
-    const dirty = this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0)
+    const { size: dirty, needsSync } = this.#outbox
     return {
       connected: this.#retry.text === undefined && this.#lastPublishedAt !== null,
       lastSyncAt: this.#lastSyncAt,
       lastPublishedAt: this.#lastPublishedAt,
       dirty,
-      behind: dirty > 0 || this.#syncWanted || this.#isBusy,
+      behind: dirty > 0 || needsSync || this.#isBusy,
       lastError: this.#retry.text ?? null,
       store: state === 'bare' ? this.#standing.store : (state ?? null),
       unwatched: this.#store?.unwatched ?? false,
@@ -199,7 +181,7 @@ export class Publisher {
     while (!this.#isClosed) {
       const now = this.#deps.clock.elapsed()
       this.#takeDue(now)
-      if (this.#hasWork() && now >= this.#due.retry) await this.#turn()
+      if (this.#hasWork() && now >= this.#retry.due) await this.#turn()
       else if (this.#isClosing) break
       else await this.#sleep(now)
     }
@@ -217,8 +199,8 @@ export class Publisher {
 
   /** Until something is due, or `#wake` is called. */
   async #sleep(now: number): Promise<void> {
-    const { sync, retry } = this.#due
-    const next = Math.min(sync, this.#unreadable.due, this.#hasWork() ? retry : NEVER)
+    const retryAt = this.#hasWork() ? this.#retry.due : NEVER
+    const next = Math.min(this.#syncAt, this.#outbox.readAt, retryAt)
     const { promise, resolve } = Promise.withResolvers<void>()
     const cancel = next === NEVER ? () => undefined : this.#deps.clock.after(next - now, resolve)
     this.#wake = resolve
@@ -227,60 +209,54 @@ export class Publisher {
   }
 
   #takeDue(now: number): void {
-    if (now >= this.#due.sync) {
-      this.#due.sync = NEVER
-      this.#syncWanted = true
+    if (now >= this.#syncAt) {
+      this.#syncAt = NEVER
+      this.#outbox.addAll()
     }
-    if (now < this.#unreadable.due) return
-    for (const key of this.#unreadable.take()) this.#dirty.add(key)
-    this.#bound()
+    this.#outbox.takeDue(now)
   }
 
   #hasWork(): boolean {
     if (this.#store === undefined) return false
     // While the store is missing nothing is known of its records: the sync that follows its
     // return finds every difference.
-    if (this.#syncWanted) return true
-    const hasNews = this.#dirty.size > 0 || (this.#mayHaveMoved && this.#deps.mainSince)
+    if (this.#outbox.needsSync) return true
+    const hasNews = this.#outbox.hasChanges || (this.#mayHaveMoved && this.#deps.mainSince)
     return Boolean(hasNews) && this.#store.state !== 'missing'
-  }
-
-  #isSynced(): boolean {
-    return this.#lastSyncAt !== null && this.#unreadable.size === 0
-  }
-
-  #bound(): void {
-    if (this.#dirty.size <= MAX_DIRTY && !this.#syncWanted) return
-    this.#syncWanted = true
-    this.#dirty.clear()
   }
 
   async #turn(): Promise<void> {
     const { clock, onFailure, onPublished } = this.#deps
     this.#isBusy = true
-    const since = this.#since
-    this.#since = NEVER
+    const hintedAt = this.#hintedAt
+    this.#hintedAt = NEVER
     try {
-      const failure = this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
+      const failure = await (this.#outbox.needsSync ? this.#sync() : this.#publish())
+      const now = clock.elapsed()
       if (failure) {
         onFailure?.(failure)
-        const next = this.#retry.failed(failure, clock.elapsed())
-        const isTold = failure.code === 'superseded' && this.#presence.isOpen
-        this.#askedAt = isTold ? clock.elapsed() : NEVER
-        this.#wait(isTold ? { ...next, waitMs: COMPARE_MS } : next, since)
+        this.#failed(this.#retry.failed(failure, now, this.#presence.isOpen), hintedAt)
       } else {
-        if (since !== NEVER) onPublished?.(clock.elapsed() - since)
-        if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
-        this.#askedAt = NEVER
-        this.#retry.recovered(clock.elapsed())
-        this.#unsentSince = this.#hasWork() ? clock.elapsed() : NEVER
+        if (hintedAt !== NEVER) onPublished?.(now - hintedAt)
+        if (this.#lastSyncAt !== null && !this.#outbox.hasUnreadable) this.#synced.resolve()
+        this.#retry.recovered(now)
+        this.#outbox.arrived(this.#hasWork(), now)
         this.#attach()
         this.#reportToDirectory()
       }
     } catch (error) {
-      this.#wait(this.#retry.defect(error, clock.elapsed()), since)
+      this.#failed(this.#retry.defect(error, clock.elapsed()), hintedAt)
     }
     this.#isBusy = false
+  }
+
+  #failed({ sync, freshRun }: NextTry, hintedAt: number): void {
+    this.#deps.directory?.lost()
+    this.#hintedAt = Math.min(this.#hintedAt, hintedAt)
+    if (freshRun) this.#standing.run = null
+    if (sync) this.#outbox.addAll()
+    // The end tries once.
+    if (this.#isClosing) this.#isClosed = true
   }
 
   #attach(): void {
@@ -290,14 +266,14 @@ export class Publisher {
 
   #isCurrent(): boolean {
     if (this.#lastSyncAt === null || this.#retry.text !== undefined) return false
-    return this.#deps.clock.elapsed() - this.#unsentSince < UNSENT_MS
+    return this.#deps.clock.elapsed() - this.#outbox.since < UNSENT_MS
   }
 
   /** The next comparison comes by then: reports take over from a socket, and one from reports. */
   #onSocket(inMs: number): void {
     const at = this.#deps.clock.elapsed() + inMs
-    this.#due.sync = this.#presence.isOpen ? at : Math.min(this.#due.sync, at)
-    if (this.#askedAt !== NEVER) this.#due.retry = Math.min(this.#due.retry, at)
+    this.#syncAt = this.#presence.isOpen ? at : Math.min(this.#syncAt, at)
+    if (this.#retry.isWaiting) this.#retry.due = Math.min(this.#retry.due, at)
     this.#wake()
   }
 
@@ -309,9 +285,8 @@ export class Publisher {
   }
 
   #onFree(): void {
-    this.#due.retry = 0
-    this.#syncWanted = true
-    this.#bound()
+    this.#retry.due = 0
+    this.#outbox.addAll()
     this.#wake()
   }
 
@@ -322,69 +297,48 @@ export class Publisher {
     this.#deps.directory?.current({ run, store })
   }
 
-  #wait({ waitMs, sync, freshRun }: NextTry, since: number): void {
-    this.#deps.directory?.lost()
-    this.#since = Math.min(this.#since, since)
-    if (freshRun) this.#standing.run = null
-    if (sync) this.#syncWanted = true
-    this.#bound()
-    this.#due.retry = this.#deps.clock.elapsed() + waitMs
-    // The end tries once.
-    if (this.#isClosing) this.#isClosed = true
-  }
-
-  #take(): Set<Key> {
-    const keys = this.#dirty
-    this.#dirty = new Set()
-    return keys
-  }
-
   async #sync(): Promise<Failure | undefined> {
     const { edge, records, mainSince, clock, log } = this.#deps
     const store = this.#store
     if (store === undefined) return undefined
-    this.#syncWanted = false
-    this.#dirty.clear()
+    this.#outbox.beginSync()
     const lack = await reconcile(edge, records, store, this.#standing, mainSince)
     if (!lack.ok) {
-      this.#syncWanted = true
+      this.#outbox.addAll()
       return lack
     }
     this.#lastPublishedAt = clock.now()
     if (lack.value.length > 0) {
       log('info', 'sync.differs', { records: lack.value.length })
-      const keys = this.#take()
-      for (const key of lack.value) keys.add(key)
-      const failure = await this.#publish(keys)
+      const failure = await this.#publish(lack.value)
       if (failure) {
-        this.#syncWanted = true
+        this.#outbox.addAll()
         return failure
       }
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
     const withinMs = this.#presence.isOpen ? COMPARE_MS : REPORT_MS
-    this.#due.sync = clock.elapsed() + withinMs * (1 - 0.2 * clock.random())
+    this.#syncAt = clock.elapsed() + withinMs * (1 - 0.2 * clock.random())
     return undefined
   }
 
-  async #publish(keys: Set<Key>): Promise<Failure | undefined> {
+  /** What changed, and what the edge `lacks`. */
+  async #publish(lacks: Iterable<Key> = []): Promise<Failure | undefined> {
+    const { mainSince, clock } = this.#deps
+    const keys = this.#outbox.take(lacks)
     this.#mayHaveMoved = false
-    const main = await this.#deps.mainSince?.(this.#standing.main)
+    const main = await mainSince?.(this.#standing.main)
     const change = new Change(keys, { ...this.#deps, standing: this.#standing, main })
-    this.#change = change
     try {
       const failure = await change.send()
       if (failure) this.#mayHaveMoved = true
-      if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
+      else this.#lastPublishedAt = clock.now()
       // All was applied and only the answer is lost: the sync makes the edge signal it.
-      else if (change.pending.size === 0) this.#syncWanted = true
+      if (failure && keys.size === 0) this.#outbox.addAll()
       return failure
     } finally {
-      this.#change = undefined
-      for (const key of change.pending) this.#dirty.add(key)
-      this.#bound()
-      this.#unreadable.remember(change.unreadable, this.#deps.clock.elapsed())
+      this.#outbox.putBack(change.unreadable, clock.elapsed())
     }
   }
 }

@@ -1,8 +1,7 @@
-// What to do after a failure: how long to stay quiet, whether a sync must come first, what of it
-// goes into the log, and which records have to be read again. Time comes in as `now`; no I/O but
-// the log.
+// What to do after a failure: how long to stay quiet, whether a sync must come first, and what of
+// it goes into the log. Time comes in as `now`; no I/O but the log.
 
-import type { Key } from '../../worker/board/wire.ts'
+import { COMPARE_MS } from '../../worker/board/wire.ts'
 import { type Backoff, backoffMs } from '../../worker/shared/clock.ts'
 import { type Log, messageOf } from '../../worker/shared/log.ts'
 import type { Failure } from './edge.ts'
@@ -17,6 +16,11 @@ const OPERATOR_MS = 30_000
  * it has ended: asked so often, a board is muted for 2 s at most after that.
  */
 const SUPERSEDED_MS = 1_250
+/**
+ * One that waits is told on its socket when the other sidecar is gone. Of one that is frozen, the
+ * edge finds out only when somebody looks: what changed here is not kept back for longer.
+ */
+const ASK_AGAIN_MS = 300_000
 /** The same failure is logged once in this time: an edge that is away for a day fills no disk. */
 const SAME_FAILURE_MS = 60_000
 
@@ -65,11 +69,17 @@ export function afterFailure(failure: Failure, attempt: number, random: number):
   }
 }
 
+const NEVER = Number.POSITIVE_INFINITY
+
 /** Remembers the failures in a row: the next wait depends on them, and what was already logged. */
 export class Retry {
   readonly #log: Log
   readonly #random: () => number
   #attempt = 0
+  /** When it asked last, while its socket is to say that the other sidecar has ended. */
+  #askedAt = NEVER
+  /** Nothing is sent before. */
+  due = 0
   #last: { text: string; loggedAt: number; since: number } | undefined
 
   constructor(log: Log, random: () => number) {
@@ -82,9 +92,23 @@ export class Retry {
     return this.#last?.text
   }
 
-  failed(failure: Failure, now: number): NextTry {
+  /** It waits on its socket for the end of another sidecar. */
+  get isWaiting(): boolean {
+    return this.#askedAt !== NEVER
+  }
+
+  /** Something is to be sent. */
+  changed(): void {
+    this.due = Math.min(this.due, this.#askedAt + ASK_AGAIN_MS)
+  }
+
+  /** `hasSocket`: the edge says there when another sidecar has ended. */
+  failed(failure: Failure, now: number, hasSocket: boolean): NextTry {
     const next = afterFailure(failure, this.#attempt, this.#random())
     const { reason, status, code, message } = failure
+    const isWaiting = code === 'superseded' && hasSocket
+    this.#askedAt = isWaiting ? now : NEVER
+    this.due = now + (isWaiting ? COMPARE_MS : next.waitMs)
     // An edge that names another sidecar works.
     this.#attempt = code === 'superseded' ? 0 : this.#attempt + 1
     const text = `${code ?? reason}: ${message}`
@@ -107,6 +131,7 @@ export class Retry {
   defect(error: unknown, now: number): NextTry {
     this.#attempt++
     const waitMs = backoffMs(this.#attempt, BACKOFF, this.#random())
+    this.due = now + waitMs
     this.#remember(`defect: ${messageOf(error)}`, now, now)
     this.#log('error', 'publish.defect', { error, retryMs: Math.round(waitMs) })
     return { waitMs, sync: true, freshRun: false }
@@ -114,6 +139,7 @@ export class Retry {
 
   recovered(now: number): void {
     this.#attempt = 0
+    this.#askedAt = NEVER
     if (!this.#last) return
     this.#log('info', 'edge.recovered', { awayMs: now - this.#last.since })
     this.#last = undefined
@@ -121,50 +147,5 @@ export class Retry {
 
   #remember(text: string, loggedAt: number, now: number): void {
     this.#last = { text, loggedAt, since: this.#last?.since ?? now }
-  }
-}
-
-const READ_AGAIN_MS = 5_000
-/** A disk that fails for a day must not fill another one with log lines. */
-const LOG_UNREAD_MS = 60_000
-
-/**
- * Records that exist and cannot be read now: half-written, or on a disk that fails. They are not
- * gone, so they are tried again until they can be read.
- */
-export class Unreadable {
-  readonly #log: Log
-  #keys = new Set<Key>()
-  #loggedAt = Number.NEGATIVE_INFINITY
-  /** When to `take` them and try again. */
-  due = Number.POSITIVE_INFINITY
-
-  constructor(log: Log) {
-    this.#log = log
-  }
-
-  get size(): number {
-    return this.#keys.size
-  }
-
-  /** Key → why. */
-  remember(unreadable: ReadonlyMap<Key, string>, now: number): void {
-    const [first] = unreadable
-    if (!first) return
-    if (now - this.#loggedAt >= LOG_UNREAD_MS) {
-      const [record, why] = first
-      this.#log('warn', 'publish.unreadable', { records: unreadable.size, record, why })
-      this.#loggedAt = now
-    }
-    for (const key of unreadable.keys()) this.#keys.add(key)
-    this.due = Math.min(this.due, now + READ_AGAIN_MS)
-  }
-
-  /** Hands all of them back. */
-  take(): Set<Key> {
-    const keys = this.#keys
-    this.#keys = new Set()
-    this.due = Number.POSITIVE_INFINITY
-    return keys
   }
 }

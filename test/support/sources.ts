@@ -16,6 +16,7 @@ export const SIDECAR_CORE = [
   'layouts/layout',
   'publish/edge',
   'publish/directory',
+  'publish/outbox',
   'publish/split',
   'publish/retry',
 ]
