@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hostClock as clock, within } from '../worker/shared/clock.ts'
 import type { Log } from '../worker/shared/log.ts'
 import { Board } from './board/board.ts'
-import { type Copies, createFileReader } from './files/file-reader.ts'
+import { type Copies, FileReader } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
 import type { RunOutput } from './files/parse-file.ts'
 import { intervalMs } from './files/scan.ts'
@@ -71,7 +71,7 @@ export function openBoard({
   trees,
 }: Pick<SidecarPlan, 'store' | 'runOutput' | 'log' | 'trees'>) {
   const boardTrees = trees && new BoardTrees({ store, log, ...trees })
-  const copies: Omit<Copies, 'isSparing'> = {
+  const copies: Copies = {
     storeOf: (path) => board.trees.filesAt(path)?.tree.store,
     isBusy(path) {
       const tree = board.trees.filesAt(path)?.tree
@@ -79,9 +79,7 @@ export function openBoard({
     },
     compare: (path, ...file) => board.trees.filesAt(path)?.compare(path, ...file),
   }
-  const reader = { store, clock, runOutput, slow: new Map<string, string>() }
-  const read = createFileReader({ ...reader, copies: { ...copies, isSparing: true } })
-  const readWhole = createFileReader({ ...reader, copies: { ...copies, isSparing: false } })
+  const { read, readWhole } = new FileReader({ store, clock, runOutput, copies })
   const board: Board = new Board(store, readWhole)
   return { board, read, trees: boardTrees }
 }

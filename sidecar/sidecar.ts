@@ -43,7 +43,7 @@ export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'clo
 interface SidecarDeps {
   store: Store
   board: Board
-  read: FileReader
+  read: FileReader['read']
   /** Pause until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */

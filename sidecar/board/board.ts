@@ -39,7 +39,7 @@ interface Summary {
 
 export class Board implements Records {
   readonly #store: StoreRules
-  readonly #readFile: FileReader
+  readonly #readWhole: FileReader['readWhole']
   /** What is known of each file. */
   readonly files = new FileTable()
   readonly trees: TreeCopies
@@ -65,9 +65,9 @@ export class Board implements Records {
   #newsAt = 0
   #summary: { root: string; counts: Counts } | undefined
 
-  constructor(store: StoreRules, read: FileReader) {
+  constructor(store: StoreRules, readWhole: FileReader['readWhole']) {
     this.#store = store
-    this.#readFile = read
+    this.#readWhole = readWhole
     this.#relations = new Relations(store)
     this.trees = new TreeCopies({
       store,
@@ -381,7 +381,7 @@ export class Board implements Records {
       if (parsed.entries.length === 1) this.#parsed.drop(path)
       return parsed
     }
-    const read = this.#readFile(path)
+    const read = this.#readWhole(path)
     if (read.state === 'later') return this.#refuse(key, read.why, read.isAway)
     if (read.state === 'gone') {
       this.#isAhead = true

@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
-import type { Store } from '../layouts/layout.ts'
+import type { FileKind, Store } from '../layouts/layout.ts'
 import { isThere, isWithin, lookAt } from '../layouts/store-folder.ts'
 import { digest } from './compact.ts'
 import type { ParsedFile } from './facts.ts'
@@ -34,8 +34,6 @@ export type FileState =
       file?: ParsedFile
     }
 
-export type FileReader = (path: string, knownHash?: string) => FileState
-
 /** What is known of linked worktrees, which hold copies of the store. */
 export interface Copies {
   /** Undefined: the file is in none. */
@@ -47,72 +45,114 @@ export interface Copies {
     hash: string,
     bytes: Buffer,
   ): { isNews: boolean; blobs: string[] } | undefined
-  /** Only those are parsed that say anything new. */
-  isSparing: boolean
 }
 
-/** `runOutput`: what of runs leaves this machine; all else of them is never kept. */
-export function createFileReader(deps: {
+interface ReaderDeps {
   store: Store
   clock: Pick<Clock, 'now'>
+  /** What of runs leaves this machine; all else of them is never kept. */
   runOutput: RunOutput
   copies?: Copies
-  /** Hashes of files that took too long, by path. Absent: of this reader alone. */
-  slow?: Map<string, string>
-}): FileReader {
-  const { clock, runOutput, copies, slow = new Map() } = deps
-  return (path, knownHash) => {
+}
+
+/** A file as it was found. */
+interface Found {
+  store: Store
+  path: string
+  kind: FileKind
+  stat: FileStat | undefined
+  /** It is in a linked worktree. */
+  isCopy: boolean
+}
+
+export class FileReader {
+  readonly #deps: ReaderDeps
+  /** Hashes of files that took too long, by path. */
+  readonly #slow = new Map<string, string>()
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps
+  }
+
+  /** What is known by `knownHash`, or is in a copy and says nothing new, is not parsed. */
+  read = (path: string, knownHash?: string): FileState => this.#read(path, knownHash, true)
+
+  readWhole = (path: string): FileState => this.#read(path, undefined, false)
+
+  #read(path: string, knownHash: string | undefined, isSparing: boolean): FileState {
+    const { copies } = this.#deps
     const copied = copies?.storeOf(path)
-    const store = copied ?? deps.store
+    const store = copied ?? this.#deps.store
     if (copied && copies?.isBusy(path)) return { state: 'later', why: 'git is writing its tree' }
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
     const { source, stat } = readTwice(store, path)
-    if (source.state !== 'read') {
-      const isElsewhere = source.state === 'refused' && source.elsewhere
-      const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
-      const isAway = copied !== undefined && !isThere(copied.root)
-      if (why !== undefined) return { state: 'later', why, ...(isAway && { isAway }) }
-    }
-    if (source.state === 'gone') {
-      slow.delete(path)
-      return { state: 'gone' }
-    }
-    if (source.state === 'refused') {
-      const { why } = source
-      const file: ParsedFile = {
-        hash: digest(`refused: ${why}`),
-        state: 'broken',
-        entries: store.unreadable(path, kind, why),
-        chars: 0,
-        // Without a stat it is read again at the next scan.
-        ...(stat && !source.transient && { stat: seen(stat, clock.now()) }),
-      }
-      if (source.transient) return { state: 'later', why, file }
-      return { state: 'parsed', file, unsure: isYoung(stat, clock) }
-    }
-    const { text } = source
-    const hash = digest(text)
-    const looked = stat && { stat: seen(stat, clock.now()) }
+    const found = { store, path, kind, stat, isCopy: copied !== undefined }
+    if (source.state !== 'read') return this.#unread(found, source)
+    const hash = digest(source.text)
+    const looked = this.#looked(stat)
     if (hash === knownHash) return withoutNews(hash, looked)
     const copy = copied && copies?.compare(path, hash, source.bytes)
     const signs = copy ? { ...looked, blobs: copy.blobs } : looked
-    if (copies?.isSparing && copy && !copy.isNews) return withoutNews(hash, signs)
-    const wasSlow = slow.get(path) === hash
-    const parsed = wasSlow
+    if (isSparing && copy && !copy.isNews) return withoutNews(hash, signs)
+    return this.#parsed(found, source, { hash, ...signs })
+  }
+
+  /** It is not there, or may not be read. */
+  #unread({ store, path, kind, stat, isCopy }: Found, source: Unread): FileState {
+    const isElsewhere = source.state === 'refused' && source.elsewhere
+    const hidden = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
+    if (hidden !== undefined) {
+      const isAway = isCopy && !isThere(store.root)
+      return { state: 'later', why: hidden, ...(isAway && { isAway }) }
+    }
+    if (source.state === 'gone') {
+      this.#slow.delete(path)
+      return { state: 'gone' }
+    }
+    const { why, transient } = source
+    const file: ParsedFile = {
+      hash: digest(`refused: ${why}`),
+      state: 'broken',
+      entries: store.unreadable(path, kind, why),
+      chars: 0,
+      // Without a stat it is read again at the next scan.
+      ...(!transient && this.#looked(stat)),
+    }
+    if (transient) return { state: 'later', why, file }
+    return { state: 'parsed', file, unsure: this.#isYoung(stat) }
+  }
+
+  #parsed(
+    { store, path, kind, stat }: Found,
+    { text, changing }: Extract<Source, { state: 'read' }>,
+    known: Pick<ParsedFile, 'hash' | 'stat' | 'blobs'>,
+  ): FileState {
+    const wasSlow = this.#slow.get(path) === known.hash
+    const { state, entries, tookTooLong } = wasSlow
       ? tooSlow(store, path, kind)
-      : parseFile(store, path, kind, text, runOutput)
-    const { state, entries, tookTooLong = false } = parsed
-    if (tookTooLong) slow.set(path, hash)
-    else slow.delete(path)
-    const file = { hash, state, entries, chars: text.length, ...signs }
-    const isOdd = state === 'broken' || source.changing === true || text.trim() === ''
-    return { state: 'parsed', file, unsure: isOdd && !tookTooLong && isYoung(stat, clock) }
+      : parseFile(store, path, kind, text, this.#deps.runOutput)
+    if (tookTooLong) this.#slow.set(path, known.hash)
+    else this.#slow.delete(path)
+    const file = { ...known, state, entries, chars: text.length }
+    const isOdd = state === 'broken' || changing === true || text.trim() === ''
+    return { state: 'parsed', file, unsure: isOdd && !tookTooLong && this.#isYoung(stat) }
+  }
+
+  #looked(stat: FileStat | undefined): Pick<ParsedFile, 'stat'> {
+    return stat ? { stat: seen(stat, this.#deps.clock.now()) } : {}
+  }
+
+  #isYoung(stat: FileStat | undefined): boolean {
+    const now = this.#deps.clock.now()
+    return stat !== undefined && Math.abs(now - youngest(stat)) < HALF_WRITTEN_MS
   }
 }
 
+type Unread = Exclude<Source, { state: 'read' }>
+
 /** It is not parsed: what it says is known. */
-function withoutNews(hash: string, signs: Pick<ParsedFile, 'stat' | 'blobs'> = {}): FileState {
+function withoutNews(hash: string, signs: Pick<ParsedFile, 'stat' | 'blobs'>): FileState {
   const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...signs }
   return { state: 'parsed', file, unsure: false }
 }
@@ -155,9 +195,6 @@ export function isLost(
   const others = folders().filter((folder) => folder !== dirname(path))
   return !others.some((folder) => lookAt(join(folder, basename(path))))
 }
-
-const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>
-  stat !== undefined && Math.abs(now() - youngest(stat)) < HALF_WRITTEN_MS
 
 function isReal(path: string): boolean {
   try {

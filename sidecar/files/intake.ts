@@ -32,7 +32,7 @@ interface IntakeDeps {
     /** The next scan reports it, even with the same stat. */
     distrust(path: string): void
   }
-  read: FileReader
+  read: FileReader['read']
   log: Log
   elapsed: () => number
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { Board } from '../../sidecar/board/board.ts'
-import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../sidecar/files/file-reader.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
@@ -68,10 +68,10 @@ export async function openRig(plan: RigPlan = {}) {
   const calls: (string | Key[])[] = []
   const logs: string[] = []
   const reads: string[] = []
-  const real = createFileReader({ store, clock, runOutput: 'masked' })
-  const read: typeof real = (path, known) => {
+  const real = new FileReader({ store, clock, runOutput: 'masked' })
+  const read: typeof real.read = (path, known) => {
     reads.push(path)
-    return real(path, known)
+    return real.read(path, known)
   }
   const board = new Board(store, read)
   const watchers: WatchEvents[] = []

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
-import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../sidecar/files/file-reader.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import type { DataRecord, Task } from '../../worker/board/wire.ts'
@@ -12,7 +12,7 @@ import { hostClock } from '../../worker/shared/clock.ts'
 export const listedBoard = async (dir: string) => await listedStore(await openStore(dir))
 
 export async function listedStore(store: Store) {
-  const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
+  const { read } = new FileReader({ store, clock: hostClock, runOutput: 'masked' })
   const board = new Board(store, read)
   for (const folder of new Set(store.folders())) {
     for (const name of namesIn(folder)) {

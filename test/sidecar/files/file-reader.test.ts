@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 
@@ -9,7 +9,7 @@ async function open() {
   const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text', 'outside/B': '' })
   const store = await openStore(dir)
   const clock = { now: Date.now }
-  const read = createFileReader({ store, clock, runOutput: 'none' })
+  const { read } = new FileReader({ store, clock, runOutput: 'none' })
   const tasks = join(store.root, 'tasks')
   const file = join(tasks, 'A.md')
   return { dir, root: store.root, tasks, file, state: () => read(file).state }

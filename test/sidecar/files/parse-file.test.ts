@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../../sidecar/files/file-reader.ts'
 import { parseFile } from '../../../sidecar/files/parse-file.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
@@ -64,11 +64,11 @@ test('a file that took too long is parsed again when it changes, and not before'
     },
   }
   const path = join(store.root, 'tasks/A-1.md')
-  const deps = { store, clock: { now: Date.now }, runOutput: 'none', slow: new Map() } as const
-  // One for what is found, one for what is published.
-  const readers = [createFileReader(deps), createFileReader(deps)]
+  const reader = new FileReader({ store, clock: { now: Date.now }, runOutput: 'none' })
+  // What is found, and what is published.
+  const readers = [reader.read, reader.readWhole]
   const tooLong = { state: 'parsed', file: { state: 'broken' }, unsure: false }
-  expect(readers[0]?.(path)).toMatchObject(tooLong)
+  expect(reader.read(path)).toMatchObject(tooLong)
   const parsesOfOne = parses
   for (const read of readers) expect(read(path)).toMatchObject(tooLong)
   utimesSync(path, 1, 1)

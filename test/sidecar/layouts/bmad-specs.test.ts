@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
-import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../../sidecar/files/file-reader.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { whyFewer } from '../../../sidecar/layouts/layout.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
@@ -228,7 +228,7 @@ describe('while files come and go', () => {
   /** What the board says after each step; null: the file is gone. */
   async function opened(files: Record<string, string> = {}) {
     const store: Store = await openStore(makeFolder({ ...MARK, ...files }))
-    const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
+    const { read } = new FileReader({ store, clock: hostClock, runOutput: 'masked' })
     const board = new Board(store, read)
     const take = (name: string, text: string | null) => {
       const path = join(store.root, name)

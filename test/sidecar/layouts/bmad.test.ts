@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
 import { discoverBoards } from '../../../sidecar/boards/discover.ts'
-import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
@@ -208,7 +208,7 @@ describe('a board of BMAD', () => {
     const config = "sprint_artifacts: '{project-root}/docs/sprint-artifacts'\n"
     const mark = { '.bmad/_cfg/manifest.yaml': '', '.bmad/bmm/config.yaml': config }
     const store = await openStore(makeFolder(mark))
-    const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
+    const { read } = new FileReader({ store, clock: hostClock, runOutput: 'masked' })
     const board = new Board(store, read)
     const invalidNow = async () => {
       board.settle(0)

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
-import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { FileReader } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 import { hostileFile, LAYOUTS, WHOLE } from '../../support/hostile-boards.ts'
@@ -30,7 +30,7 @@ it.each(LAYOUTS)('a hostile file of %s ends', { timeout: 900_000 }, async (layou
     mkdirSync(dirname(join(dir, path)), { recursive: true })
     writeFileSync(join(dir, path), text)
     const store = await openStore(dir)
-    const read = createFileReader({ store, clock: { now: Date.now }, runOutput: 'masked' })
+    const { read } = new FileReader({ store, clock: { now: Date.now }, runOutput: 'masked' })
     const board = new Board(store, read)
     const file = join(dir, path)
     store.folders()
