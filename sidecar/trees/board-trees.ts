@@ -30,6 +30,17 @@ interface FoundTree {
   tree: Tree
 }
 
+/** The repository of the board, and what is called when it has moved. */
+interface Followed {
+  repository: Repository
+  main: MainTreeNews
+  merges: Merges
+  /** Called when there are other trees. */
+  onChange(): void
+  /** Called when the leading one may have moved to another commit. */
+  onMove(): void
+}
+
 /** A start, and a save after a commit, wait no longer for what was merged of lists. */
 const LISTS_MS = 1_000
 
@@ -37,75 +48,44 @@ type Files = ReadonlyMap<string, string>
 
 export class BoardTrees {
   readonly #deps: BoardTreesDeps
-  #repository: Repository | undefined
+  /** Undefined: it is in none, or was not looked for yet. */
+  #followed: Followed | undefined
   /** By their top folders. */
   #trees = new Map<string, FoundTree>()
   /** By commit, while it is in use. */
   readonly #bases = new Map<string, Files>()
   #looking: Promise<void> | undefined
-  #main: MainTreeNews | undefined
+  /** The repository was looked at since the last look here began. */
+  #isBehind: boolean = false
+  /** The leading tree had moved at the last look. */
+  #hadMoved: boolean = false
+  #learning: Promise<boolean> | undefined
   #end: () => void = () => undefined
 
   constructor(deps: BoardTreesDeps) {
     this.#deps = deps
   }
 
-  /**
-   * `onChange` is called when there are other trees, `onMove` when the leading one may have moved
-   * to another commit. Resolves when the first are known. `earlier`: those that were known when an
-   * earlier run ended.
-   */
+  /** Resolves when the first are known. `earlier`: as they were when an earlier run ended. */
   async start(
     onChange: () => void,
     onMove: () => void = () => undefined,
     earlier: readonly TreeNow[] = [],
   ): Promise<void> {
-    const { repositories, store, dir, log } = this.#deps
-    this.#repository = await repositories.of(dir)
-    const repository = this.#repository
+    const { repositories, store, dir } = this.#deps
+    const repository = await repositories.of(dir)
     if (!repository) return
+    const of = { folder: pathFrom(repository.top, store.root), isOfBoard: this.#isIn(repository) }
+    const merges = new Merges({ repository, store, of })
     const main = new MainTreeNews(repository)
-    this.#main = main
-    const first = Promise.withResolvers<void>()
-    const folder = pathFrom(repository.top, store.root)
-    const isOfBoard = (path: string) => isCopied(store.classify(join(repository.top, path)))
-    const merges = new Merges({ repository, store, of: { folder, isOfBoard } })
-    let isBehind = false
-    let learning: Promise<boolean> | undefined
-    const look = async () => {
-      while (isBehind) {
-        isBehind = false
-        const trees = repository.trees()
-        await merges.follow(trees)
-        learning ??= merges.learn(trees).finally(() => {
-          learning = undefined
-        })
-        const late = sleep(LISTS_MS, 'late', { ref: false })
-        // Until then their marks stay.
-        if ((await Promise.race([learning, late])) === 'late')
-          void learning?.then(lookAgain, lookAgain)
-        const isOther = await this.#look(repository, merges)
-        if (isOther) onChange()
-      }
-    }
-    let wasMoved = false
-    const lookAgain = () => {
-      // What a switch has written is published first, and says so: by the next look it is.
-      if (main.hasMoved && wasMoved) onMove()
-      wasMoved = main.hasMoved
-      isBehind = true
-      this.#looking ??= look()
-        .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))
-        .finally(() => {
-          this.#looking = undefined
-          first.resolve()
-        })
-    }
+    const followed = { repository, main, merges, onChange, onMove }
+    this.#followed = followed
     repository.remember(earlier)
     this.#remember(repository, earlier)
     if (this.#trees.size > 0) onChange()
-    this.#end = repository.follow(lookAgain)
-    await first.promise
+    await new Promise<void>((resolve) => {
+      this.#end = repository.follow(() => resolve(this.#lookAgain(followed)))
+    })
   }
 
   close(): void {
@@ -113,11 +93,11 @@ export class BoardTrees {
   }
 
   /** Where the leading tree is, if that is other than what the edge has. */
-  mainSince: MainTreeNews['since'] = async (sent) => await this.#main?.since(sent)
+  mainSince: MainTreeNews['since'] = async (sent) => await this.#followed?.main.since(sent)
 
   /** After that, `all` has the trees by the commits that are checked out now. */
   async catchUp(): Promise<void> {
-    await this.#repository?.catchUp()
+    await this.#followed?.repository.catchUp()
     await this.#looking
   }
 
@@ -150,9 +130,10 @@ export class BoardTrees {
   }
 
   async #bytesOf({ tree, path, blob }: Wanted): Promise<Buffer | undefined> {
-    if (blob !== undefined) return await this.#repository?.blob(blob)
+    const { repository } = this.#followed ?? {}
+    if (blob !== undefined) return await repository?.blob(blob)
     const now = this.nowOf(tree)
-    return now && (await this.#repository?.committed(now, pathFrom(tree.dir, path)))
+    return now && (await repository?.committed(now, pathFrom(tree.dir, path)))
   }
 
   /** The blob of a file that git knows to be as a merge base has it. */
@@ -179,6 +160,40 @@ export class BoardTrees {
       const store = this.#storeAway(top, now)
       const tree = treeIn(now, copiesOf(store), undefined)
       this.#trees.set(now.dir, { now: { ...now, awaySince: 0 }, tree })
+    }
+  }
+
+  /** After each look of the repository. Resolves when all is known that it has found. */
+  #lookAgain(followed: Followed): Promise<void> {
+    const { main, onMove } = followed
+    // What a switch has written is published first, and says so: by the next look it is.
+    if (main.hasMoved && this.#hadMoved) onMove()
+    this.#hadMoved = main.hasMoved
+    this.#isBehind = true
+    this.#looking ??= this.#lookWhileBehind(followed)
+      .catch((error) => this.#deps.log('error', 'trees.defect', { error: messageOf(error) }))
+      .finally(() => {
+        this.#looking = undefined
+      })
+    return this.#looking
+  }
+
+  async #lookWhileBehind(followed: Followed): Promise<void> {
+    const { repository, merges, onChange } = followed
+    while (this.#isBehind) {
+      this.#isBehind = false
+      const trees = repository.trees()
+      await merges.follow(trees)
+      this.#learning ??= merges.learn(trees).finally(() => {
+        this.#learning = undefined
+      })
+      const late = sleep(LISTS_MS, 'late', { ref: false })
+      if ((await Promise.race([this.#learning, late])) === 'late') {
+        // Until then their marks stay.
+        const again = () => this.#lookAgain(followed)
+        void this.#learning?.then(again, again)
+      }
+      if (await this.#look(repository, merges)) onChange()
     }
   }
 
@@ -249,7 +264,7 @@ export class BoardTrees {
     const { store } = this.#deps
     const of = {
       folders: placesOf(store).map((place) => pathFrom(repository.top, place)),
-      isOfBoard: (path: string) => isCopied(store.classify(join(repository.top, path))),
+      isOfBoard: this.#isIn(repository),
     }
     const all: Files[] = []
     for (const id of bases ?? []) {
@@ -260,6 +275,12 @@ export class BoardTrees {
     }
     return bases && all
   }
+
+  /** Whether a file is one of the board, by its path from the top. */
+  #isIn =
+    ({ top }: Repository) =>
+    (path: string): boolean =>
+      isCopied(this.#deps.store.classify(join(top, path)))
 }
 
 /**
