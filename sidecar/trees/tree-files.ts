@@ -8,18 +8,9 @@ import type { SeenStat } from '../files/file-stat.ts'
 import { FileTable } from '../files/file-table.ts'
 import { parseFile } from '../files/parse-file.ts'
 import type { Store } from '../layouts/layout.ts'
+import { AbsentFiles } from './absent-files.ts'
 import { type Copy, copiesIn, Differences, type Differing } from './differences.ts'
-import {
-  type BaseTasks,
-  blobIds,
-  isInAll,
-  isInAny,
-  isMergedAway,
-  isOld,
-  pathIn,
-  type Tree,
-  type Wanted,
-} from './merge-bases.ts'
+import { type BaseTasks, blobIds, isInAny, isOld, type Tree, type Wanted } from './merge-bases.ts'
 
 /** What is known of the main tree. */
 export interface MainFiles {
@@ -78,10 +69,7 @@ export class TreeFiles {
   readonly #differing: Differences
   /** The hash of a file when the main tree's became another, or when it was first seen. */
   readonly #old = new Map<string, string>()
-  /** Files that were there once. */
-  readonly #removed = new Set<string>()
-  /** Files that a merge base has, and neither tree any more, with the names of their tasks. */
-  readonly #vanished = new Map<string, ReadonlySet<string>>()
+  readonly #absent: AbsentFiles
   /** Only from an earlier run: the names of the tasks that it had taken out then. */
   #gone: ReadonlySet<string> | undefined
   /** What it has is kept for the next start. */
@@ -92,6 +80,7 @@ export class TreeFiles {
     this.#shared = shared
     this.#differing = new Differences(shared.main)
     this.table = new FileTable(tree.store.root, sharedName)
+    this.#absent = new AbsentFiles(this, shared.bases)
   }
 
   get tree(): Tree {
@@ -112,6 +101,8 @@ export class TreeFiles {
   /** Where this tree has a file of the main one. */
   ownPath = (path: string): string =>
     this.#tree.store.root + path.slice(this.#main.store.root.length)
+
+  mainHash = (path: string): string | undefined => this.#main.hashOf(this.mainPath(path))
 
   hashOf(path: string): string | undefined {
     return this.#shared.due.has(path) ? undefined : this.table.hashOf(path)
@@ -136,7 +127,7 @@ export class TreeFiles {
 
   /** Whether what was read is news, and the ids that git may have given it. */
   compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
-    if (hash === this.#mainHash(path)) return { isNews: false, blobs: [] }
+    if (hash === this.mainHash(path)) return { isNews: false, blobs: [] }
     const blobs = blobIds(bytes, this.#tree.algorithm)
     return { isNews: !this.#isOld(path, hash, blobs), blobs }
   }
@@ -153,11 +144,11 @@ export class TreeFiles {
     this.#differing.forget(path)
     if (file) this.#take(path, file)
     else {
-      if (this.table.hashOf(path) !== undefined) this.#removed.add(path)
+      if (this.table.hashOf(path) !== undefined) this.#absent.removed(path)
       this.table.delete(path)
     }
     this.#touchAt(path)
-    this.#lookForVanished(path)
+    this.#touch(this.#absent.look([path]))
   }
 
   /** Takes a file that git knows to be as a merge base has it. */
@@ -165,18 +156,18 @@ export class TreeFiles {
     this.#shared.due.delete(path)
     if (this.isRead) this.#touchAt(path)
     this.#differing.forget(path)
-    this.#removed.delete(path)
+    this.#absent.found(path)
     this.table.put(path, { hash: blob, facts: NONE, stat })
-    this.#lookForVanished(path)
+    this.#touch(this.#absent.look([path]))
   }
 
   /** A file of the main tree has changed. `before`: the hash that it had. */
   mainChanged(path: string, before: string | undefined): void {
     const own = this.ownPath(path)
     const known = this.table.hashOf(own)
-    if (known === undefined) this.#lookForVanished(own)
+    if (known === undefined) this.#touch(this.#absent.look([own]))
     if (known === undefined || isBlob(known)) return
-    if (known === this.#mainHash(own)) {
+    if (known === this.mainHash(own)) {
       this.#touchAt(own)
       this.#differing.forget(own)
     } else if (!this.#differing.get(own)) {
@@ -247,7 +238,7 @@ export class TreeFiles {
       const name = path.slice(root.length)
       return copies.length + besides.length > 0 ? [{ name, hash, blobs, copies, besides }] : []
     })
-    const names = new Set(this.#names(this.#missing()))
+    const names = new Set(this.#names(this.#absent.paths()))
     const gone = [...names].filter((name) => this.hasTakenOut(name, this.#main.claims(name)))
     return { files, gone }
   }
@@ -282,7 +273,7 @@ export class TreeFiles {
   /** A text that a file is compared with is known by now. */
   learned(path: string): void {
     this.#touchAt(path)
-    this.#lookForVanished(path)
+    this.#touch(this.#absent.look([path]))
   }
 
   /** Those of a task that are not merely old. */
@@ -294,7 +285,7 @@ export class TreeFiles {
   wasInMain(name: string): boolean {
     const { bases } = this.#shared
     return this.copiesOf(name).some(({ fact: { path } }) => {
-      if (!this.#isList(path)) return isInAny(this.#tree, path) || this.#hasVanished(name)
+      if (!this.#isList(path)) return isInAny(this.#tree, path) || this.#absent.hasVanished(name)
       return bases.of(this.#tree, path)?.some((base) => base.has(name)) === true
     })
   }
@@ -303,30 +294,24 @@ export class TreeFiles {
   hasTakenOut(name: string, claims: readonly Fact[]): boolean {
     if (claims.length === 0 || this.copiesOf(name).length > 0) return false
     if (this.#gone) return this.#gone.has(name)
-    const tree = this.#tree
-    if (tree.isSparse) return false
+    if (this.#tree.isSparse) return false
     return claims.every((claim) => {
       const path = this.ownPath(claim.path)
       const { list } = this.#differing.get(path) ?? {}
       if (list?.bases)
         return !this.#has(path, name) && this.#shared.bases.isTakenOut(list, path, name)
-      if (this.table.hashOf(path) !== undefined) return false
-      if (this.#hasVanished(name)) return true
-      return tree.bases ? isInAll(tree, path) && !isMergedAway(tree, path) : this.#removed.has(path)
+      return this.#absent.hasTakenOut(name, path)
     })
   }
 
   #has = (path: string, name: string): boolean =>
     this.#differing.named(name).some(({ fact }) => fact.path === path)
 
-  #hasVanished = (name: string): boolean =>
-    [...this.#vanished.values()].some((names) => names.has(name))
-
   #take(path: string, file: ParsedFile): void {
     const { hash, blobs = NONE, stat } = file
-    this.#removed.delete(path)
+    this.#absent.found(path)
     this.table.put(path, { hash, facts: NONE, stat })
-    if (hash === this.#mainHash(path)) return
+    if (hash === this.mainHash(path)) return
     if (!this.isReadNow && !this.#old.has(path)) this.#old.set(path, hash)
     const isNews = !this.#isOld(path, hash, blobs)
     const isList = this.#isList(path)
@@ -362,25 +347,11 @@ export class TreeFiles {
     return this.#tree.bases ? isOld(this.#tree, path, blobs) : this.#old.get(path) === hash
   }
 
-  /** A file that neither tree has: the main one may have its task under another name. */
-  #lookForVanished(path: string): void {
-    this.#touch(this.#vanished.get(path) ?? NONE)
-    this.#vanished.delete(path)
-    const kind = this.#tree.store.classify(path)
-    if (!this.isRead || this.#tree.isSparse || (kind !== 'task' && kind !== 'about')) return
-    const isThere = this.#mainHash(path) ?? this.table.hashOf(path)
-    if (isThere !== undefined || !isInAll(this.#tree, path)) return
-    const [tasks] = this.#shared.bases.of(this.#tree, path) ?? NONE
-    if (!tasks) return
-    this.#vanished.set(path, new Set(tasks.keys()))
-    this.#touch(tasks.keys())
-  }
-
   /** The names of what it changed, and of what it may have taken out. */
-  *#names(missing: readonly string[]): Generator<string> {
+  *#names(absent: readonly string[]): Generator<string> {
     for (const [path] of this.#differing.entries()) yield* this.#namesAt(path)
-    for (const path of missing) yield* this.#namesAt(path)
-    for (const names of this.#vanished.values()) yield* names
+    for (const path of absent) yield* this.#namesAt(path)
+    yield* this.#absent.names()
   }
 
   *#namesAt(path: string): Generator<string> {
@@ -389,17 +360,10 @@ export class TreeFiles {
       if (kind === 'task') yield nameOf(this.#main.store, kind, id)
   }
 
-  /** Files that are not there, and that a merge base has or that were there once. */
-  #missing(): string[] {
-    const { bases = [], dir } = this.#tree
-    const known = bases.flatMap((base) => [...base.keys()].map((name) => pathIn(dir, name)))
-    return [...known, ...this.#removed].filter((path) => this.table.hashOf(path) === undefined)
-  }
-
   #touchAll(): void {
-    const missing = this.#missing()
-    for (const path of [...this.#vanished.keys(), ...missing]) this.#lookForVanished(path)
-    this.#touch(this.#names(missing))
+    const absent = this.#absent.paths()
+    this.#touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
+    this.#touch(this.#names(absent))
   }
 
   /** Each change of a file comes here. */
@@ -415,8 +379,6 @@ export class TreeFiles {
   get #main(): MainFiles {
     return this.#shared.main
   }
-
-  #mainHash = (path: string): string | undefined => this.#main.hashOf(this.mainPath(path))
 
   #isList = (path: string): boolean => this.#tree.store.classify(path) === 'tasks'
 }

@@ -1,0 +1,85 @@
+// The files that one linked worktree has not, though a merge base has them or they were there once:
+// by them it has taken out tasks. No I/O, no clock.
+
+import type { FileTable } from '../files/file-table.ts'
+import { type BaseTasks, isInAll, isMergedAway, pathIn, type Tree } from './merge-bases.ts'
+
+/** A tree, and what is known of its files. */
+interface OneTree {
+  readonly tree: Tree
+  readonly isRead: boolean
+  readonly table: Pick<FileTable, 'hashOf'>
+  /** Of the main tree's file in the same place. */
+  mainHash(path: string): string | undefined
+}
+
+export class AbsentFiles {
+  readonly #of: OneTree
+  readonly #bases: BaseTasks
+  /** They were there once. */
+  readonly #removed = new Set<string>()
+  /** Those that neither tree has any more, with the names of their tasks. */
+  readonly #vanished = new Map<string, ReadonlySet<string>>()
+
+  constructor(of: OneTree, bases: BaseTasks) {
+    this.#of = of
+    this.#bases = bases
+  }
+
+  /** It was there, and is not any more. */
+  removed(path: string): void {
+    this.#removed.add(path)
+  }
+
+  found(path: string): void {
+    this.#removed.delete(path)
+  }
+
+  paths(): string[] {
+    const { bases = [], dir } = this.#of.tree
+    const known = bases.flatMap((base) => [...base.keys()].map((name) => pathIn(dir, name)))
+    return [...known, ...this.#removed].filter((path) => !this.#isThere(path))
+  }
+
+  vanished(): string[] {
+    return [...this.#vanished.keys()]
+  }
+
+  /** The tasks of files that neither tree has: the main one may have them under other names. */
+  *names(): Generator<string> {
+    for (const names of this.#vanished.values()) yield* names
+  }
+
+  /** Looks whether neither tree has these; yields the tasks of which it was so, or is now. */
+  *look(paths: readonly string[]): Generator<string> {
+    for (const path of paths) {
+      yield* this.#vanished.get(path) ?? []
+      this.#vanished.delete(path)
+      if (!this.#isInNeither(path)) continue
+      const [tasks] = this.#bases.of(this.#of.tree, path) ?? []
+      if (!tasks) continue
+      this.#vanished.set(path, new Set(tasks.keys()))
+      yield* tasks.keys()
+    }
+  }
+
+  /** Whether the tree has taken out the task of this name, by a file that is this one in it. */
+  hasTakenOut(name: string, path: string): boolean {
+    const { tree } = this.#of
+    if (this.#isThere(path)) return false
+    if (this.hasVanished(name)) return true
+    return tree.bases ? isInAll(tree, path) && !isMergedAway(tree, path) : this.#removed.has(path)
+  }
+
+  hasVanished = (name: string): boolean =>
+    [...this.#vanished.values()].some((names) => names.has(name))
+
+  #isInNeither(path: string): boolean {
+    const { tree, isRead } = this.#of
+    const kind = tree.store.classify(path)
+    if (!isRead || tree.isSparse || (kind !== 'task' && kind !== 'about')) return false
+    return this.#of.mainHash(path) === undefined && !this.#isThere(path) && isInAll(tree, path)
+  }
+
+  #isThere = (path: string): boolean => this.#of.table.hashOf(path) !== undefined
+}
