@@ -21,8 +21,11 @@ import { BoardTrees } from './trees/board-trees.ts'
 import { KeptTrees } from './trees/kept-trees.ts'
 import type { Watch } from './watch/watch.ts'
 
-/** A change does not wait longer for git. */
-const MAIN_TREE_MS = 1_000
+/**
+ * A change does not wait longer for git, which is asked only after a HEAD has moved: without its
+ * answer, what a switch brought and took would look as if somebody had made and deleted it.
+ */
+const MAIN_TREE_MS = 5_000
 
 export interface SidecarPlan {
   store: Store
