@@ -25,12 +25,21 @@ export function compact(text: string): string {
   return copy === text ? copy : text
 }
 
-/** Few statuses, many tasks. Bounded, since a broken board could hold a new one in every file. */
-const words = new Map<string, string>()
-export function word(text: string): string {
-  const known = words.get(text)
-  if (known !== undefined) return known
-  const made = compact(text)
-  if (words.size < 4096) words.set(made, made)
-  return made
+/**
+ * A copy that all share who ask for the same text. It remembers so many at most, since a broken
+ * board could hold another one in every file.
+ */
+export function interning(most: number): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    if (known.size >= most) known.clear()
+    const made = compact(text)
+    known.set(made, made)
+    return made
+  }
 }
+
+/** Few statuses, many tasks. */
+export const word = interning(4096)

@@ -8,26 +8,11 @@ import type { Store } from '../layouts/layout.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
 import type { SavedFile } from './facts.ts'
-import { LineFile } from './line-file.ts'
-import type { RunOutput } from './parse-file.ts'
+import { LineFile, type MadeBy } from './line-file.ts'
 
 const FORMAT = 6
 
 type CachedStore = Pick<Store, 'root' | 'layout' | 'classify'>
-
-export interface MadeBy {
-  version: string
-  runOutput: RunOutput
-}
-
-/** What was made by another version, or for another output of runs, may be understood otherwise. */
-export function headerOf(
-  what: { signalbox: string; format: number },
-  { layout, root }: Pick<Store, 'layout' | 'root'>,
-  madeBy: MadeBy,
-): string {
-  return JSON.stringify({ ...what, ...madeBy, layout, root })
-}
 
 export class HashCache {
   readonly #lines: LineFile
@@ -35,8 +20,8 @@ export class HashCache {
 
   /** `folder` is this store's own. */
   constructor(folder: string, store: CachedStore, madeBy: MadeBy, log: Log) {
-    const header = headerOf({ signalbox: 'files', format: FORMAT }, store, madeBy)
-    this.#lines = new LineFile(folder, 'files.jsonl', header, log)
+    const of = { what: 'files', format: FORMAT, store, madeBy }
+    this.#lines = new LineFile(folder, of, log)
     this.#store = store
   }
 

@@ -6,9 +6,26 @@ import { join } from 'node:path'
 import type { Log } from '../../worker/shared/log.ts'
 import { openPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
+import type { Store } from '../layouts/layout.ts'
+import type { RunOutput } from './parse-file.ts'
 
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
+
+/** What was made by another version, or for another output of runs, may be understood otherwise. */
+export interface MadeBy {
+  version: string
+  runOutput: RunOutput
+}
+
+interface LinesOf {
+  /** Its name, too. */
+  what: string
+  /** Of its lines. */
+  format: number
+  store: Pick<Store, 'layout' | 'root'>
+  madeBy: MadeBy
+}
 
 export class LineFile {
   readonly #folder: string
@@ -16,10 +33,11 @@ export class LineFile {
   readonly #header: string
   readonly #log: Log
 
-  constructor(folder: string, name: string, header: string, log: Log) {
+  constructor(folder: string, { what, format, store, madeBy }: LinesOf, log: Log) {
+    const { layout, root } = store
     this.#folder = folder
-    this.#file = join(folder, name)
-    this.#header = header
+    this.#file = join(folder, `${what}.jsonl`)
+    this.#header = JSON.stringify({ signalbox: what, format, ...madeBy, layout, root })
     this.#log = log
   }
 

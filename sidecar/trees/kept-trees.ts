@@ -2,8 +2,7 @@
 // be gone, or git may be writing it, and until it is read its marks must not leave the board.
 
 import type { Log } from '../../worker/shared/log.ts'
-import { headerOf, type MadeBy } from '../files/hash-cache.ts'
-import { LineFile } from '../files/line-file.ts'
+import { LineFile, type MadeBy } from '../files/line-file.ts'
 import type { TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Tree } from './merge-bases.ts'
@@ -27,8 +26,8 @@ export class KeptTrees {
   #lines = new Map<string, string>()
 
   constructor(folder: string, store: Store, madeBy: MadeBy, log: Log) {
-    const header = headerOf({ signalbox: 'trees', format: FORMAT }, store, madeBy)
-    this.#file = new LineFile(folder, 'trees.jsonl', header, log)
+    const of = { what: 'trees', format: FORMAT, store, madeBy }
+    this.#file = new LineFile(folder, of, log)
   }
 
   /** Hands over what is known of each, and answers which they are. */

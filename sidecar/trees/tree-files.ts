@@ -2,7 +2,7 @@
 // bytes is not parsed, and neither is one that is merely old: as a merge base of the two trees has
 // it. No I/O, no clock.
 
-import { compact } from '../files/compact.ts'
+import { interning } from '../files/compact.ts'
 import { type Fact, nameOf, type ParsedFile } from '../files/facts.ts'
 import type { SeenStat } from '../files/file-stat.ts'
 import { FileTable } from '../files/file-table.ts'
@@ -48,17 +48,8 @@ const NONE: readonly never[] = []
 /** In place of the hash of a text that was not read. */
 const isBlob = (hash: string): boolean => hash.length > 32
 
-/** Trees have files of the same names: each is kept but once, in as many as there are of late. */
-const names = new Map<string, string>()
-const MAX_NAMES = 100_000
-function sharedName(name: string): string {
-  const known = names.get(name)
-  if (known !== undefined) return known
-  if (names.size >= MAX_NAMES) names.clear()
-  const kept = compact(name)
-  names.set(kept, kept)
-  return kept
-}
+/** Trees have files of the same names. */
+const sharedName = interning(100_000)
 
 export class TreeFiles {
   readonly table: FileTable
