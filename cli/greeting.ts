@@ -6,9 +6,12 @@ import { renderUnicodeCompact } from 'uqr'
 import { DATA_DIR } from '../system/data-folder.ts'
 import type { GatewayHere } from '../system/gateways.ts'
 import type { LocalBoard, LocalJson, Shared } from '../system/local-json.ts'
+import type { LocalSystem } from '../system/local-system.ts'
 import { LOOPBACK } from '../system/ports.ts'
 import type { SharePlan, Sharing } from '../system/share.ts'
+import { startLink } from '../system/tokens.ts'
 import { printable } from '../worker/shared/printable.ts'
+import { announce, type Io } from './context.ts'
 
 export interface Greeting {
   /** None: payments alone. */
@@ -38,8 +41,33 @@ interface ListedBoard extends LocalBoard {
 /** Other programs wait for this line, word for word. */
 export const readyLine = (url: string): string => `signalbox ready ${url}`
 
+/** @forTests What it says, without a start. */
 export const greeting = (all: Greeting): string =>
   `${beforeReady(all)}${readyLine(all.local.url)}\n${afterReady(all)}`
+
+/** Says that it is there, and resolves with the link that signs one browser in. */
+export async function greet(
+  io: Io,
+  { location, secret, ports, sharing, gateways }: LocalSystem,
+  {
+    project,
+    repo,
+    ...known
+  }: Omit<Greeting, 'dataDir' | 'trustsData' | 'link' | 'gateways'> & {
+    project: string
+    repo: string
+  },
+): Promise<string> {
+  const { dataDir, trustsData } = location
+  const { local } = known
+  const isShared = sharing !== undefined
+  const link = await startLink(secret, local, { isShared, now: Date.now() })
+  const greets = greeting({ ...known, dataDir, trustsData, link, gateways })
+  const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
+  // Without the link: a log is read by others, too.
+  announce(io, text, 'signalbox.ready', { url: local.url, repo, project, dataDir })
+  return link
+}
 
 /** A charge to try. The shell makes another order each time: a paid one is not charged again. */
 const LAMP = {
@@ -188,7 +216,10 @@ The browser warns that it does not know this certificate: Signalbox made it itse
 `
 }
 
-/** How another device gets here. */
+/**
+ * How another device gets here.
+ * @forTests Without a start.
+ */
 export const sharingText = (
   { shared, phoneLink }: Sharing,
   ports: SharePlan['ports'],

@@ -4,41 +4,25 @@
 import { spawn } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { edition } from '#edition'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { locationOf } from '../../sidecar/git/worktrees.ts'
 import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
-import { boardLocks } from '../../system/board-lock.ts'
-import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../system/data-folder.ts'
-import {
-  checkVariables,
-  edgeVariables,
-  gatewaysIn,
-  ignoredSecrets,
-  misspelt,
-} from '../../system/environment.ts'
+import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
+import { ignoredSecrets, misspelt } from '../../system/environment.ts'
 import { findProjects, makeExample, type Projects } from '../../system/find-board.ts'
-import {
-  describePayments,
-  gatewaySecrets,
-  simulatedCallback,
-  simulatorVariables,
-} from '../../system/gateways.ts'
-import { keptInstallation } from '../../system/installation.ts'
+import { gatewaySecrets, simulatorVariables } from '../../system/gateways.ts'
 import { type LocalJson, localBoard } from '../../system/local-json.ts'
+import { describeLocal, prepareLocal } from '../../system/local-system.ts'
 import { openLogFile } from '../../system/log-file.ts'
-import { describeNotices, noticesOf } from '../../system/notices.ts'
-import { type BoardsHere, openSystem } from '../../system/one-process.ts'
-import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
-import { openSecret } from '../../system/secret.ts'
-import { openSharing } from '../../system/share.ts'
-import { mintTokens, reposOf, startLink } from '../../system/tokens.ts'
+import { noticesOf } from '../../system/notices.ts'
+import type { BoardsHere, System } from '../../system/one-process.ts'
+import { LOOPBACK } from '../../system/ports.ts'
+import { reposOf } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { createLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { thisBoot } from '../claim/agent-process.ts'
-import { watchClaims } from '../claim/watch-claims.ts'
+import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
 import {
   announce,
@@ -50,10 +34,9 @@ import {
   saying,
   stopWithinMs,
   UsageError,
-  VERSION,
   variablesIn,
 } from '../context.ts'
-import { greeting, sharingText } from '../greeting.ts'
+import { greet } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
 import { alsoRunning, elsewhere, namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
@@ -112,8 +95,7 @@ listens on 127.0.0.1 alone, unless it is shared. SIGINT and SIGTERM end it with 
 async function run(input: Input<DevOptions>, context: Context): Promise<number> {
   const { options } = input
   const { io, cwd } = context
-  const { trustData: trustsData = false } = options
-  const { example: isExample = false } = options
+  const { trustData: trustsData = false, example: isExample = false } = options
   if (!options.board) refuseNeedless(input, ['--example', NOTIFY, ...PUBLISHES], 'with --no-board')
   const find = () => findHere(input, cwd)
   const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
@@ -123,8 +105,8 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
-  const stopMs = stopWithinMs(context.env)
   const notice = noticeTo(io)
+  const stopMs = stopWithinMs(context.env)
   const sentences = [...misspelt(env, file, OPTION_VARIABLES), ...ignoredSecrets(env)]
   sentences.forEach(noticeTo(io, 'warn'))
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
@@ -134,68 +116,40 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   const also = await alsoRunning(project, dataDir)
   if (also !== undefined) notice(also)
 
-  const bringUp = async ({ data, defer, signal, writeLocal, rewriteLocal }: Running) => {
-    const secret = await openSecret(location, notice)
-    const ports = await claimPorts({ data, port: options.port, notice, signal })
-    const url = loopbackUrl(ports.edge)
+  const asked = io.shutdownSignal()
+  const code = await runIn({ location, host: 'node', asked, notice }, async (running) => {
+    const { data, defer, signal } = running
+    const { port, share } = options
+    const plan = { location, file, repos, hasBoards: boards !== undefined, port, share, notice }
+    const own = await prepareLocal(running, plan)
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
-
-    const { payments: token, ...ofBoard } = await mintTokens(secret, repos, Date.now())
-    const tokens = { ...(boards && ofBoard), payments: token }
-    const sharePlan = { location, secret, tokens, ports }
-    const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
-    if (sharing) defer(sharing.close)
-    const gateways = gatewaysIn(env, file)
-    const simulator = await openSimulator(
-      simulatorVariables(gatewaySecrets(secret), {
-        port: ports.simulator,
-        dataDir: data.dir,
-        sharedUrl: sharing?.simulator,
-        callbackOf: simulatedCallback(url, file, gateways),
-      }),
-    )
-    defer(simulator.close)
-
-    const database = databaseIn(data.dir)
-    const addresses = { database, databaseToken: '', simulator: simulator.url }
-    const variables = {
-      ...edgeVariables(env, file, { secret, edge: url, ...addresses }),
-      HOST: LOOPBACK,
-      PORT: String(ports.edge),
+    const simulator = simulatorVariables(gatewaySecrets(own.secret), own.simulator)
+    defer((await openSimulator(simulator)).close)
+    const database = { database: databaseIn(data.dir), databaseToken: '' }
+    const { variables, local } = describeLocal(own, database, { embeds: true })
+    const localNow = (system: System): LocalJson => {
+      const here = system.boards().map(localBoard)
+      return { ...local, path: here[0]?.path ?? repo, boards: here }
     }
-    checkVariables(variables, file, { embeds: true })
-    const payments = describePayments(variables)
     const onBoard = boardNotices(notice)
-    const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
+    const onDelivery = deliveryNotices(local.eventsUrl ?? '', notice)
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
-    const system = await openSystem({
-      data,
-      kept: keptInstallation(location),
-      variables,
+    const { agent } = own.tokens
+    const system = await bringUp(running, context, {
+      location,
+      isChosen: options.data !== undefined,
+      variables: { ...variables, HOST: LOOPBACK, PORT: String(own.ports.edge) },
       file,
-      notice,
-      signal,
-      sharedUrl: sharing?.shared?.urls[0],
-      version: VERSION,
-      page: edition.consoleIn(data.edgeDir),
+      sharedUrl: own.sharing?.shared?.urls[0],
       boards: boards && {
         ...boards,
         ...terminal,
         notices: noticesOf(file, options),
-        lock: boardLocks({
-          env: context.env,
-          machine: thisBoot(),
-          dataDir,
-          isChosen: options.data !== undefined,
-          notice,
-        }),
-        onFound(board) {
-          notice(appeared(localBoard(board)))
-          rewriteLocal()
-        },
-        onLeft: rewriteLocal,
+        onFound: (board) => notice(appeared(localBoard(board))),
       },
+      local: localNow,
+      agentToken: agent === undefined ? undefined : async () => agent,
       sweepEveryMs: SWEEP_EVERY_MS,
       stopWithinMs: stopMs,
       log(...line) {
@@ -207,53 +161,16 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
         onBoard(event, fields)
       },
     })
-    defer(system.close)
-    const asked = aborted(signal)
-    await Promise.race([system.ready, asked])
-    if (signal.aborted) return 0
-
-    const { shared } = sharing ?? {}
-    const described = {
-      ...addresses,
-      ...payments,
-      ...describeNotices(variables),
-      ...(shared && { shared }),
-    }
-    const localNow = (): LocalJson => {
-      const here = system.boards().map(localBoard)
-      return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
-    }
-    await writeLocal(localNow)
-    const { agent } = tokens
-    if (agent !== undefined) {
-      const at = [await realpath(data.dir), url]
-      void watchClaims({ env, at, url, token: async () => agent, signal })
-    }
-    const local = localNow()
-    const isShared = options.share !== undefined
-    const link = await startLink(secret, local, { isShared, now: Date.now() })
-    const greets = greeting({
-      boards: system
-        .boards()
-        .map((it) => ({ ...localBoard(it), tasks: it.tasks(), reading: it.reading })),
-      local,
-      link,
-      host: 'node',
-      dataDir: data.dir,
-      trustsData,
-      cwd,
-      gateways,
-      isExample,
-    })
-    const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
-    // Without the link: a log is read by others, too.
-    announce(io, text, 'signalbox.ready', { url, repo, project, dataDir: data.dir })
+    if (!system) return 0
+    const listed = system
+      .boards()
+      .map((it) => ({ ...localBoard(it), tasks: it.tasks(), reading: it.reading }))
+    const known = { boards: listed, local: localNow(system), host: 'node', cwd, isExample }
+    const link = await greet(io, own, { ...known, project, repo })
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
-    await asked
+    await aborted(signal)
     return 0
-  }
-  const asked = io.shutdownSignal()
-  const code = await runIn({ location, host: 'node', asked, notice }, bringUp)
+  })
   if (asked.aborted) announce(io, 'Ended.\n', 'signalbox.ended')
   return code
 }
@@ -268,7 +185,7 @@ interface Here {
   /** What tokens cover. */
   repos: readonly string[]
   /** Undefined: payments alone. */
-  boards?: Omit<BoardsHere, 'notices'>
+  boards?: Omit<BoardsHere, 'notices' | 'lock' | 'onFound' | 'onLeft'>
 }
 
 async function findHere(

@@ -1,25 +1,16 @@
 // `signalbox serve`: the edge on a server of one's own, in this process, with settings and secrets
 // from the environment. Nothing is simulated.
 
-import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import { leadingFolder } from '../../sidecar/git/worktrees.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
-import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
 import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
-import { keptInstallation } from '../../system/installation.ts'
 import { localBoard } from '../../system/local-json.ts'
-import {
-  describeNotices,
-  noticeSecret,
-  noticesOf,
-  undeliveredWarning,
-} from '../../system/notices.ts'
-import { openSystem, type System, type Variables } from '../../system/one-process.ts'
+import { describeNotices, noticeSecret, noticesOf } from '../../system/notices.ts'
+import type { System, Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
 import { StartError } from '../../system/start-error.ts'
@@ -28,8 +19,7 @@ import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { createLog } from '../../worker/shared/log.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
-import { thisBoot } from '../claim/agent-process.ts'
-import { watchClaims } from '../claim/watch-claims.ts'
+import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
 import {
   announce,
@@ -41,7 +31,6 @@ import {
   readEnvFile,
   refuseNeedless,
   stopWithinMs,
-  VERSION,
 } from '../context.ts'
 import { readyLine } from '../greeting.ts'
 import { namedFolder, namesOfFiles } from '../running-system.ts'
@@ -120,8 +109,6 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
   const rules = noticesOf(file, options)
-  const undelivered = isWithBoards ? undeliveredWarning(rules, variables) : undefined
-  if (undelivered !== undefined) noticeTo(io, 'warn')(undelivered)
   const folders = input.arguments.map((dir) => resolve(cwd, dir))
   const { only, followLinks: followsLinks, worktrees } = options
   const search = { followsLinks, only, worktrees }
@@ -153,59 +140,45 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   )
   const location = { dataDir, trustsData: false, env }
   return await runIn({ location, host: 'node', asked, notice }, async (running) => {
-    const { data, defer, signal, writeLocal, rewriteLocal } = running
     const { CONSOLE_DIR } = variables
-    const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
-    const isChosen = Boolean(named)
-    const plan = { env: context.env, machine: thisBoot(), dataDir, isChosen, notice }
     // One that was set is where it was set, and in no file of ours.
     const made =
       variables.NOTICE_SECRET === undefined && rules.some(({ to }) => 'webhook' in to)
         ? { NOTICE_SECRET: noticeSecret(await openSecret(location, notice)) }
         : {}
-    const boards = { ...of, notices: rules, isRepoChosen: true, lock: boardLocks(plan) }
-    const rewrites = { onFound: rewriteLocal, onLeft: rewriteLocal }
-    const system = await openSystem({
-      data,
-      kept: keptInstallation(location),
-      variables: { ...variables, ...made },
-      file,
-      notice,
-      signal,
-      version: VERSION,
-      boards: isWithBoards ? { ...boards, ...rewrites } : undefined,
-      page: CONSOLE_DIR
-        ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
-        : edition.consoleIn(data.edgeDir),
-      log,
-      sidecarLog: log,
-      stopWithinMs: stopMs,
-    })
-    defer(system.close)
-    opened.resolve(system)
-    await Promise.race([system.ready, aborted(signal)])
-    if (signal.aborted) return 0
-    const { url } = system.edge
+    const boards = { dirs, search, repo, runOutput, isPolling, watchWithinMs, notices: rules }
     const given = {
       ...(isWithBoards && { repo }),
       ...(options.env !== undefined && { env: resolve(cwd, options.env) }),
       files: namesOfFiles(context.env),
     }
-    await writeLocal(() => ({
-      url,
-      serve: { boards: system.boards().map(localBoard), ...given },
-      ...describeNotices(made),
-    }))
-    const token = async () => {
-      const { secrets, audience } = readAuth(variablesOf(await read()))
-      const [secret] = secrets
-      if (secret === undefined) throw new Error('no secret signs here')
-      return (await mintTokens(secret, ['*'], Date.now(), { audience })).agent
-    }
-    const at = [await realpath(data.dir), url]
-    void watchClaims({ env: context.env, at, url, token, signal })
+    const system = await bringUp(running, context, {
+      location,
+      isChosen: Boolean(named),
+      variables: { ...variables, ...made },
+      file,
+      page: CONSOLE_DIR ? { dir: CONSOLE_DIR, ready: Promise.resolve() } : undefined,
+      boards: isWithBoards ? { ...boards, isRepoChosen: true } : undefined,
+      local: ({ edge, boards }) => ({
+        url: edge.url,
+        serve: { boards: boards().map(localBoard), ...given },
+        ...describeNotices(made),
+      }),
+      async agentToken() {
+        const { secrets, audience } = readAuth(variablesOf(await read()))
+        const [secret] = secrets
+        if (secret === undefined) throw new Error('no secret signs here')
+        return (await mintTokens(secret, ['*'], Date.now(), { audience })).agent
+      },
+      onOpen: opened.resolve,
+      log,
+      sidecarLog: log,
+      stopWithinMs: stopMs,
+    })
+    if (!system) return 0
+    const { url } = system.edge
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
-    await aborted(signal)
+    await aborted(running.signal)
     return 0
   })
 }

@@ -95,8 +95,8 @@ describe('all that is printed is JSON', () => {
     expect(await system.ended).toEqual({ code: 0, signal: null })
     expect(events(system.stdout)).toEqual(['signalbox.ready'])
     const printed = events(system.stderr)
-    expect(printed[0]).toMatch(/^signalbox\.notice: .* notices to 127\.0\.0\.1:9 are not delivered/)
-    expect(printed[1]).toMatch(/^signalbox\.notice: The data folder \S+ was open to others/)
+    expect(printed[0]).toMatch(/^signalbox\.notice: The data folder \S+ was open to others/)
+    expect(printed[1]).toMatch(/^signalbox\.notice: .* notices to 127\.0\.0\.1:9 are not delivered/)
     expect(printed).toEqual(expect.arrayContaining(['edge.listening', 'sidecar.ready']))
   })
 

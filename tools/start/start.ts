@@ -13,7 +13,7 @@ import {
   UsageError,
   variablesIn,
 } from '../../cli/context.ts'
-import { greeting, sharingText } from '../../cli/greeting.ts'
+import { greet } from '../../cli/greeting.ts'
 import { appeared, boardNotices } from '../../cli/notices.ts'
 import { namedFolder } from '../../cli/running-system.ts'
 import { type OptionsOf, Setting } from '../../cli/setting.ts'
@@ -30,28 +30,14 @@ import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import signalbox from '../../signalbox.config.ts'
 import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, type Running, runIn } from '../../system/data-folder.ts'
-import {
-  checkVariables,
-  edgeVariables,
-  gatewaysIn,
-  ignoredSecrets,
-  machineVariables,
-  sidecarVariables,
-} from '../../system/environment.ts'
-import {
-  describePayments,
-  type GatewayHere,
-  gatewaySecrets,
-  simulatedCallback,
-} from '../../system/gateways.ts'
-import type { LocalBoard, LocalJson, LocalTokens } from '../../system/local-json.ts'
+import { ignoredSecrets, machineVariables, sidecarVariables } from '../../system/environment.ts'
+import { gatewaySecrets } from '../../system/gateways.ts'
+import type { LocalJson } from '../../system/local-json.ts'
+import { describeLocal, type LocalSystem, prepareLocal } from '../../system/local-system.ts'
 import { prepareSchema } from '../../system/migrate.ts'
-import { describeNotices } from '../../system/notices.ts'
-import { claimPorts, loopbackUrl } from '../../system/ports.ts'
-import { openSecret } from '../../system/secret.ts'
-import { openSharing, type Sharing } from '../../system/share.ts'
+import { loopbackUrl } from '../../system/ports.ts'
 import { StartError } from '../../system/start-error.ts'
-import { databaseAccess, mintTokens, reposOf, startLink } from '../../system/tokens.ts'
+import { databaseAccess, reposOf } from '../../system/tokens.ts'
 import { until, untilAnswers } from '../../system/until.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
@@ -61,6 +47,7 @@ import { bundleConsole } from './bundle.ts'
 import { spawnChild } from './child.ts'
 import { prepareDeno } from './deno.ts'
 import { followEvents } from './follow-events.ts'
+import { FoundBoards } from './found-boards.ts'
 import { HeldBoards } from './held-boards.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from './processes.ts'
 import { Supervisor } from './supervisor.ts'
@@ -137,63 +124,42 @@ async function run(
   const location = { dataDir, trustsData, env }
   return await runIn({ location, host, asked, notice }, async (running) => {
     const { data, defer, signal, writeLocal, rewriteLocal } = running
-    const secret = await openSecret(location, notice)
     defer(() => supervisor.stop())
-    // The edge gets the other ports when it starts, so all are found before anything is started.
-    const ports = await claimPorts({ data, port, notice, signal })
     const isChosen = options.data !== undefined
     const locks = { env: context.env, machine: thisBoot(), dataDir, isChosen, notice }
     const held = new HeldBoards(boardLocks(locks))
     defer(() => held.close())
-    const boards: LocalBoard[] = [{ path: repo, dir: storeDir, layout }]
-    let local: LocalJson | undefined
-    const onFound = (found: LocalBoard) => {
-      // A sidecar that was started again finds all of them again.
-      if (boards.some(({ path }) => path === found.path)) return
-      boards.push(found)
-      if (local) notice(appeared(found))
-      rewriteLocal()
-    }
-    const onLeft = (name: string) => {
-      void held.letGo(name)
-      boards.splice(0, boards.length, ...boards.filter(({ path }) => path !== name))
-      rewriteLocal()
-    }
-    const reading = new Map<string, number>()
-    const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
-    const sharePlan = { location, secret, tokens, ports }
-    const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
-    if (sharing) defer(sharing.close)
-    const gateways = gatewaysIn(env, signalbox)
-    const ofBoards = { path: repo, boards, held, reading, onFound, onLeft }
-    const own = { ...ofBoards, tokens, secret, ports, gateways, sharing }
-    const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
-    const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
+    const boards = new FoundBoards(
+      { path: repo, dir: storeDir, layout },
+      {
+        onAppeared(board) {
+          notice(appeared(board))
+          rewriteLocal()
+        },
+        onLeft(name) {
+          void held.letGo(name)
+          rewriteLocal()
+        },
+      },
+    )
+    const asLocal = { location, file: signalbox, repos: reposOf(repo, [repo]), hasBoards: true }
+    const own = await prepareLocal(running, { ...asLocal, port, share: options.share, notice })
+    const plan = { data, signal, own, repo, storeDir, followsLinks, host, supervisor, notice }
+    const coming = bringUp({ ...plan, held, boards })
+    const up = await Promise.race([coming, supervisor.failed, aborted(signal)])
     if (!up) return 0
     if ('sentence' in up) {
       const { refused } = held
       if (refused !== undefined) throw new StoreError('runs_elsewhere', refused)
       throw await childFailed(up.sentence, data.dir)
     }
-    local = up
 
     supervisor.keepAlive()
-    await writeLocal(() => up)
-    const isShared = options.share !== undefined
-    const link = await startLink(secret, local, { isShared, now: Date.now() })
-    const greets = greeting({
-      boards: boards.map((board) => ({ ...board, reading: reading.get(board.path) })),
-      isExample: storeDir === EXAMPLE,
-      dataDir,
-      trustsData,
-      host,
-      local,
-      link,
-      gateways,
-      cwd,
-    })
-    const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
-    announce(io, text, 'signalbox.ready', { url: local.url, repo, project: storeDir, dataDir })
+    const localNow = (): LocalJson => ({ ...up, path: repo, boards: boards.all() })
+    await writeLocal(localNow)
+    const listed = boards.all().map((it) => ({ ...it, reading: boards.readingOf(it) }))
+    const known = { boards: listed, local: localNow(), host, cwd, isExample: storeDir === EXAMPLE }
+    await greet(io, own, { ...known, project: storeDir, repo })
     const show = (text: string) => announce(io, text, 'console', { message: text.trim() })
     void followEvents(data.logFile(host), show, signal).catch((error) => notice(String(error)))
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
@@ -204,32 +170,19 @@ async function run(
 }
 
 interface StartPlan extends Pick<Running, 'data' | 'signal'> {
+  own: LocalSystem
   storeDir: string
   followsLinks: boolean
-  /** The repository's name. */
-  path: string
-  /** All that were found so far. */
-  boards: readonly LocalBoard[]
+  /** The first board's name. */
+  repo: string
+  boards: FoundBoards
   /** Those that no other Signalbox may have. */
   held: HeldBoards
-  /** Files of those that are being read for the first time, by their names. */
-  reading: Map<string, number>
-  onFound(board: LocalBoard): void
-  /** Its name. */
-  onLeft(board: string): void
-  tokens: Required<LocalTokens>
   host: StartOptions['host']
-  ports: Record<'edge' | 'simulator' | 'database', number>
-  gateways: readonly GatewayHere[]
-  sharing: Sharing | undefined
-  /** The data folder's. */
-  secret: string
-  env: Context['env']
   supervisor: Supervisor
   notice: (sentence: string) => void
 }
 
-/** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 /** A child says only to its own log that it found the disk full. */
 const FULL_BYTES = 64 << 10
 
@@ -240,21 +193,19 @@ async function childFailed(sentence: string, dir: string): Promise<StartError> {
   return new StartError('child_failed', `${sentence} The disk of ${dir} is full.`, { cause })
 }
 
-async function bringUp(plan: StartPlan): Promise<LocalJson> {
-  const { data, secret, env, host, path, boards, tokens, ports } = plan
-  const { supervisor, notice, signal } = plan
+/** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
+async function bringUp(plan: StartPlan): Promise<Omit<LocalJson, 'path' | 'boards'>> {
+  const { data, own, host, repo, boards, held, supervisor, notice, signal } = plan
+  const { secret, url: edge, ports, tokens, simulator, location } = own
+  const { env } = location
   const compiled = compileCache(env)
   const machine = {
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
     ...machineVariables(env),
   }
-  const edge = loopbackUrl(ports.edge)
   const database = loopbackUrl(ports.database)
-  const simulator = loopbackUrl(ports.simulator)
   const { publicKey, token: databaseToken } = await databaseAccess(secret)
-  const addresses = { database, simulator, databaseToken }
-  const variables = edgeVariables(env, signalbox, { secret, edge, ...addresses })
-  checkVariables(variables, signalbox)
+  const { variables, local } = describeLocal(own, { database, databaseToken })
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
@@ -265,19 +216,10 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     await prepareSchema(opened, { notice, signal })
   }
   const bringSimulatorUp = async () => {
-    supervisor.start(
-      simulatorProcess({
-        port: ports.simulator,
-        dataDir: data.dir,
-        sharedUrl: plan.sharing?.simulator,
-        callbackOf: simulatedCallback(edge, signalbox, plan.gateways),
-        secrets: gatewaySecrets(secret),
-        env: machine,
-        logsDir: data.logsDir,
-        logFile: data.logFile('simulator'),
-      }),
-    )
-    await untilAnswers(`${simulator}/health`, inTime('The simulator'))
+    const logs = { logsDir: data.logsDir, logFile: data.logFile('simulator') }
+    const secrets = gatewaySecrets(secret)
+    supervisor.start(simulatorProcess({ ...simulator, ...logs, secrets, env: machine }))
+    await untilAnswers(`${simulator.url}/health`, inTime('The simulator'))
   }
   const bringEdgeUp = async () => {
     const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
@@ -293,41 +235,29 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const bringBoardUp = async () => {
     const { storeDir, followsLinks } = plan
     const onBoard = boardNotices(notice)
-    let isReady = false
     supervisor.start(
       sidecarProcess({
         storeDir,
         followsLinks,
         cacheDir: data.cacheDir,
         edge,
-        repo: path,
-        token: tokens.sidecar,
+        repo,
+        token: tokens.sidecar ?? '',
         env: { ...machine, ...sidecarVariables(env) },
         logFile: data.logFile('sidecar'),
-        onAsked: (board) => plan.held.ask(board),
+        onAsked: (board) => held.ask(board),
         onEvent(event, fields) {
-          isReady ||= event === 'boards.ready'
           onBoard(event, fields)
-          const { board, dir, layout, files } = fields as Record<string, unknown> & LocalBoard
-          if (event === 'board.found') plan.onFound({ path: String(board), dir, layout })
-          if (event === 'sidecar.reading') plan.reading.set(String(board), Number(files))
-          if (event === 'sidecar.ready') plan.reading.delete(String(board))
-          if (event === 'board.left') plan.onLeft(String(board))
+          boards.onEvent(event, fields)
         },
       }),
     )
-    await until(() => isReady, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
+    await until(() => boards.isReady, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
   }
 
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   void sweepAgainAndAgain(edge, tokens.payments, signal)
-  const { shared } = plan.sharing ?? {}
-  const described = {
-    ...describePayments(variables),
-    ...describeNotices(variables),
-    ...(shared && { shared }),
-  }
-  return { url: edge, path, boards, ...addresses, tokens, ...described }
+  return local
 }
 
 /**
