@@ -67,6 +67,8 @@ interface EdgeRequest {
   /** Absent: POST with a body, else GET. */
   method?: 'POST' | 'PUT' | 'DELETE'
   body?: object | undefined
+  /** The board that it is about. Absent: the only one of the token, or none. */
+  board?: string
   timeoutMs?: number
 }
 
@@ -74,13 +76,15 @@ interface EdgeRequest {
 export async function requestEdge(
   { url, token }: EdgeAddress,
   route: string,
-  { body, method = body ? 'POST' : undefined, timeoutMs = TIMEOUT_MS }: EdgeRequest = {},
+  { body, method = body ? 'POST' : undefined, board, timeoutMs = TIMEOUT_MS }: EdgeRequest = {},
 ): Promise<Response> {
   // Where it cannot be read, that has a sentence of its own.
   const authorization = `Bearer ${typeof token === 'string' ? token : await token()}`
+  const target = new URL(`${url}/api${route}`)
+  if (board !== undefined) target.searchParams.set('path', board)
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(`${url}/api${route}`, {
+    const response = await fetch(target, {
       ...(method && { method }),
       headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),

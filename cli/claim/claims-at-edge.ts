@@ -12,6 +12,7 @@ import type {
   Task,
   Tasks,
 } from '../../libraries/api/types.ts'
+import { taskRoute } from '../../libraries/client/message.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { askEdge, EdgeRefused } from '../request.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
@@ -29,14 +30,12 @@ const PAUSE_MS = 500
 
 export type ClaimsAtEdge = ReturnType<typeof claimsAt>
 
-export function claimsAt({ path = '', ...edge }: BoardAtEdge) {
+export function claimsAt({ path: board = '', ...edge }: BoardAtEdge) {
   /** Sent again after a failure: it is answered the same. Throws BoardError. */
   async function ask<Answer>(route: string, body?: object, method?: 'PUT'): Promise<Answer> {
-    const mark = route.includes('?') ? '&' : '?'
-    const target = `${route}${mark}path=${encodeURIComponent(path)}`
     for (let tries = 1; ; tries++) {
       try {
-        return await askEdge<Answer>(edge, target, { body, ...(method && { method }) })
+        return await askEdge<Answer>(edge, route, { board, body, ...(method && { method }) })
       } catch (error) {
         if (!(error instanceof BoardError)) throw error
         if (error instanceof EdgeRefused && error.status < 500) throw error
@@ -65,7 +64,7 @@ export function claimsAt({ path = '', ...edge }: BoardAtEdge) {
     },
     /** Whether the task is closed in this linked worktree, else in the main one. */
     async isClosed(id: string, tree: string | undefined): Promise<boolean> {
-      const row = await ask<Task>(`/tasks/${encodeURIComponent(id)}`)
+      const row = await ask<Task>(taskRoute(id))
       const { config } = await ask<{ config?: { closed: string[] } }>('/status')
       const copy = tree === undefined ? row : row.trees?.find((it) => it.tree === tree)
       return copy?.status !== undefined && (config?.closed.includes(copy.status) ?? false)

@@ -46,17 +46,16 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   }
   const target = await runningBoard(input, context)
   if (!target) return FAILED
-  const { path = '', ...edge } = target.edge
-  const query = `?path=${encodeURIComponent(path)}`
-  const notices = () => askEdge<Notices>(edge, `/notices${query}`)
+  const { path: board = '', ...edge } = target.edge
+  const notices = () => askEdge<Notices>(edge, '/notices', { board })
   return await printAnswer(context.io, target, async () => {
     const { json } = input.options
     if (rule === undefined) {
       const all = await notices()
       return json ? { line: all } : { text: listed(all) }
     }
-    const asked = { body: { on: rule }, timeoutMs: TESTED_MS }
-    let { deliveries } = await askEdge<Tested>(edge, `/notices/test${query}`, asked)
+    const asked = { board, body: { on: rule }, timeoutMs: TESTED_MS }
+    let { deliveries } = await askEdge<Tested>(edge, '/notices/test', asked)
     if (deliveries.some(isPending)) noticeTo(context.io)('Waiting for the sidecar to run it …')
     for (let waited = 0; deliveries.some(isPending) && waited < COMMAND_MS; waited += LOOK_MS) {
       await sleep(LOOK_MS)

@@ -113,8 +113,7 @@ export function checkNoticeSecret({ NOTICE_SECRET }: Environment): Finding[] {
 /** Whether the edge can deliver what the rules of a board ask for. */
 export async function checkNotices(edge: EdgeAddress, repo: string): Promise<Finding[]> {
   try {
-    const route = `/notices?path=${encodeURIComponent(repo)}`
-    const { rules } = await askEdge<Notices>(edge, route)
+    const { rules } = await askEdge<Notices>(edge, '/notices', { board: repo })
     const wrong = rules.flatMap(({ on, to, problem }) =>
       problem === undefined ? [] : error('notices', `${on} tells nobody by ${to}: ${problem}`),
     )

@@ -7,7 +7,7 @@ import { printable } from '../../worker/shared/printable.ts'
 import { boardsSchema, taskDetailSchema, tasksSchema } from '../api/board-answers.ts'
 import type { Boards, Task, Tasks } from '../api/types.ts'
 import { activityText } from './activity-text.ts'
-import { ask, boardOf, taskRoute } from './caller.ts'
+import { ask, boardOf, routeOf } from './caller.ts'
 import { READING, type Tool, tool } from './tool.ts'
 
 const MOST_ROWS = 1_000
@@ -63,7 +63,7 @@ const getTask = tool({
   input: z.strictObject({ ...READING, task: z.string().min(1).max(1_024).describe('Its id.') }),
   output: taskDetailSchema,
   run: async ({ board, task }, call) =>
-    await ask<z.output<typeof taskDetailSchema>>(call, taskRoute(task), {
+    await ask<z.output<typeof taskDetailSchema>>(call, routeOf(task), {
       board: await boardOf(call, board),
     }),
   text({ body, sessions, ...task }) {

@@ -2,6 +2,7 @@
 // may do over MCP what it may do there, and nothing more.
 
 import type { Claimed, Problem } from '../api/types.ts'
+import { hasRoute, taskRoute } from '../client/message.ts'
 
 export interface Caller {
   /** Sends a request to the API with the token of the caller. `route` begins with `/api`. */
@@ -82,12 +83,12 @@ export async function ask<Answer>(call: Call, route: string, asked: Asked = {}):
 }
 
 /** Throws Refused. */
-export function taskRoute(task: string): string {
-  // A URL takes such a step for another route, and cannot hold half a surrogate pair.
-  if (task === '.' || task === '..' || !task.isWellFormed()) {
+export function routeOf(task: string): string {
+  // A URL takes such a step for another route.
+  if (task === '.' || task === '..' || !hasRoute(task)) {
     throw new Refused({ error: 'There is no task with this id.', code: 'unknown_task' })
   }
-  return `/tasks/${encodeURIComponent(task)}`
+  return taskRoute(task)
 }
 
 /** Throws Refused. */

@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Message, Tasks } from '../api/types.ts'
-import { ask, type Call, type Caller, Refused, taskRoute } from './caller.ts'
+import { ask, type Call, type Caller, Refused, routeOf } from './caller.ts'
 import { changesOf } from './changes.ts'
 
 /** A page of the list. */
@@ -51,7 +51,7 @@ export function addTasks(server: McpServer, caller: Caller): void {
     if (!named) throw new ResourceNotFoundError(href)
     const { board, task } = named
     const call = callOf(caller, context)
-    const found = await asProtocol(async () => await ask<object>(call, taskRoute(task), { board }))
+    const found = await asProtocol(async () => await ask<object>(call, routeOf(task), { board }))
     return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(found) }] }
   })
   // In place of the SDK's own, which knows no pages.

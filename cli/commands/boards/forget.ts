@@ -46,9 +46,7 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
       return FAILED
     }
     try {
-      await requestEdge(edge, `/boards?path=${encodeURIComponent(board.name)}`, {
-        method: 'DELETE',
-      })
+      await requestEdge(edge, '/boards', { method: 'DELETE', board: board.name })
     } catch (error) {
       if (!(error instanceof EdgeRefused)) throw error
       notice(`${board.name} stays on the list. ${error.message}`)
