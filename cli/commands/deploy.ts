@@ -36,10 +36,10 @@ import {
   newSecret,
   noticeSecretOf,
   readSecret,
-  type TokenFiles,
   withSecretsFile,
   writeTokens,
 } from '../deploy/secrets.ts'
+import { report, summaryOf } from '../deploy/texts.ts'
 import {
   type Deployed,
   deploy,
@@ -52,7 +52,6 @@ import {
   type WranglerRun,
 } from '../deploy/wrangler.ts'
 import { FAILED } from '../exit-codes.ts'
-import { quote } from '../greeting.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
 
@@ -140,15 +139,13 @@ async function rehearse(
   given: Environment,
   { io, env }: Context,
 ): Promise<number> {
-  const isKnown = folder.record?.payments === true
-  const database = databaseSecrets(choice, given, isKnown)
-  if (choice.payments && Object.keys(database).length === 0) {
+  const known = options.newSecret ? undefined : await readSecret(kept, 'auth-secret')
+  const hasDatabase = folder.record?.payments === true
+  const has = (name: string) => name === 'LIBSQL_URL' && hasDatabase
+  const sent = await secretsOf({ choice, kept }, given, known ?? newSecret(), has)
+  if (choice.payments && sent.LIBSQL_URL === undefined) {
     noticeTo(io)(`Whether ${choice.name} has LIBSQL_URL was not asked: a dry run asks nobody.`)
   }
-  const known = options.newSecret ? undefined : await readSecret(kept, 'auth-secret')
-  const secret = known ?? newSecret()
-  const notices = await noticeSecretOf(kept, given, { secret, isThere: false })
-  const sent = sentWith(database, secret, notices)
   return await withSecretsFile(await realpath(tmpdir()), sent, async (workDir, secretsFile) => {
     const dir = join(workDir, basename(folder.dir))
     await copyFolder(folder.dir, dir)
@@ -183,16 +180,15 @@ async function upload(
   }
   checkOwner(choice, deployed)
   const has = (name: string) => deployed.is === 'there' && deployed.names.includes(name)
-  const database = databaseSecrets(choice, given, has('LIBSQL_URL'))
   const known = await readSecret(kept, 'auth-secret')
   const isNew = options.newSecret || (known === undefined && deployed.is === 'absent')
   const secret = isNew ? newSecret() : known
-  const notices = await noticeSecretOf(kept, given, { secret, isThere: has('NOTICE_SECRET') })
-  const sent = sentWith(database, secret, notices)
+  const sent = await secretsOf({ choice, kept }, given, secret, has)
   const summary = summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent })
   for (const line of summary) notice(line)
   if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
   if (isNew && secret !== undefined) await keepSecret(kept, 'auth-secret', secret)
+  const { NOTICE_SECRET: notices } = sent
   const noticeFile = notices && (await keepSecret(kept, 'notice-secret', notices))
   return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
     const output = join(workDir, 'output.ndjson')
@@ -204,16 +200,6 @@ async function upload(
     return 0
   })
 }
-
-const sentWith = (
-  database: Readonly<Record<string, string>>,
-  secret: string | undefined,
-  notices: string | undefined,
-): Readonly<Record<string, string>> => ({
-  ...database,
-  ...(secret !== undefined && { AUTH_SECRETS: secret }),
-  ...(notices !== undefined && { NOTICE_SECRET: notices }),
-})
 
 const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.workers.dev`
 
@@ -262,28 +248,6 @@ function checkOwner({ name }: Choice, deployed: Deployed): void {
   throw new UsageError(`${name} was not made by signalbox deploy (${why}): ${ways}.`)
 }
 
-interface Summary extends Omit<Place, 'kept'> {
-  deployed: Deployed
-  isNew: boolean
-  sent: Readonly<Record<string, string>>
-}
-
-/** What leaves the machine, and where it goes. */
-function summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent }: Summary): string[] {
-  const isOurs = folder.record?.name === choice.name
-  const there = isOurs ? 'exists, deployed from this folder' : 'exists, and this folder replaces it'
-  const names = Object.keys(sent).map((name) =>
-    name === 'AUTH_SECRETS' && isNew && deployed.is === 'there' ? `${name} (all tokens end)` : name,
-  )
-  return [
-    `Worker         ${choice.name}: ${deployed.is === 'there' ? there : 'is new'}`,
-    `Folder         ${folder.dir}${folder.isForeign ? ': not made by a run of yours' : ''}`,
-    `Configuration  ${CONFIG_FILE}${plan.isConfigured ? ': not as this command writes it' : ''}`,
-    `wrangler       ${lineOf(wrangler)}`,
-    `Secrets        ${names.join(', ') || 'none: those that it has stay'}`,
-  ]
-}
-
 /** False: nobody wants it; a sentence has said so. */
 async function mayGo({ yes }: Options, question: string, io: Context['io']): Promise<boolean> {
   if (yes || (await isYes(io, question))) return true
@@ -318,15 +282,24 @@ export async function choose(
 const isYes = async ({ ask }: Context['io'], question: string): Promise<boolean> =>
   /^y/i.test((await ask?.(`${question} [y/N]: `)) ?? '')
 
-/** `isThere`: the Worker has a database already. Throws UsageError. */
-function databaseSecrets(
-  { payments }: Choice,
-  { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken }: Environment,
-  isThere: boolean,
-): Record<string, string> {
-  if (!payments || (!url && isThere)) return {}
-  if (!url) throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
-  return { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }
+/** What goes up with the code. `has`: whether the Worker has one already. Throws UsageError. */
+async function secretsOf(
+  { choice: { payments }, kept }: Pick<Place, 'choice' | 'kept'>,
+  given: Environment,
+  secret: string | undefined,
+  has: (name: string) => boolean,
+): Promise<Readonly<Record<string, string>>> {
+  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken } = given
+  if (payments && !url && !has('LIBSQL_URL')) {
+    throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
+  }
+  const isThere = has('NOTICE_SECRET')
+  const notices = await noticeSecretOf(kept, given, { secret, isThere })
+  return {
+    ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
+    ...(secret !== undefined && { AUTH_SECRETS: secret }),
+    ...(notices !== undefined && { NOTICE_SECRET: notices }),
+  }
 }
 
 /** One of the project may have come with a repository. Undefined: nobody wants to run it. */
@@ -345,32 +318,4 @@ async function chooseWrangler(
       : `There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`,
   )
   return (await mayGo(options, 'Run it?', io)) ? wrangler : undefined
-}
-
-interface Report {
-  choice: Choice
-  url: string
-  files: TokenFiles | undefined
-  noticeFile: string | undefined
-}
-
-function report({ choice: { board, payments }, url, files, noticeFile }: Report): string {
-  const lines = [`The edge is at ${url}`]
-  if (noticeFile !== undefined) lines.push(`Signs notices         ${noticeFile}`)
-  if (files) {
-    const repo = `--repo ${quote(board)}`
-    lines.push(
-      `Token of the sidecar  ${files.sidecar}`,
-      `Token for readers     ${files.reader}`,
-      '',
-      'Beside the files of the board:',
-      `  signalbox watch . --edge ${url} ${repo} --token-file ${quote(files.sidecar)}`,
-      `Then open ${url} and paste the token for readers.`,
-    )
-  } else {
-    lines.push('Its secret is on another machine: the tokens that were made there stay valid.')
-  }
-  if (payments)
-    lines.push('The tables of payments: LIBSQL_URL=… LIBSQL_AUTH_TOKEN=… signalbox migrate')
-  return `${lines.join('\n')}\n`
 }
