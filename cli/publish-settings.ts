@@ -1,12 +1,12 @@
-// The options of `watch` and `sync`, and what a sidecar needs, read from them.
+// What commands that publish boards read from their options.
 
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
-import { createLog } from '../worker/shared/log.ts'
+import { createLog, type Log } from '../worker/shared/log.ts'
 import { isSafeForSecrets } from '../worker/shared/loopback.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { cacheFolder } from '../worker/shared/user-folders-node.ts'
-import { type Context, type Input, missing, tokenSource, VERSION } from './context.ts'
+import { type Context, type Input, type Io, missing, tokenSource, VERSION } from './context.ts'
 import type { OptionsOf } from './setting.ts'
 import {
   CACHE,
@@ -14,6 +14,7 @@ import {
   FOLLOW_LINKS,
   LOG,
   NO_WORKTREES,
+  type PUBLISHES,
   REPO,
   RUN_OUTPUT,
   TOKEN_FILE,
@@ -35,6 +36,23 @@ export const PUBLISHING = [
 
 export type PublishOptions = OptionsOf<typeof PUBLISHING>
 
+/** What a command publishes of its folders, and how it looks at them. */
+export const publishedBy = (options: OptionsOf<typeof PUBLISHES>) => ({
+  search: {
+    followsLinks: options.followLinks,
+    only: options.only,
+    worktrees: options.worktrees,
+  },
+  runOutput: options.runOutput,
+  isPolling: options.poll ?? false,
+  watchWithinMs: options.watchTimeout,
+})
+
+export const logOf = (
+  { log, verbose }: OptionsOf<readonly [typeof LOG, typeof VERBOSE]>,
+  { isTerminal, err }: Io,
+): Log => createLog(log ?? (isTerminal ? 'pretty' : 'json'), err, verbose ? 'debug' : 'info')
+
 const BOARD = 'DIR, the folder of the task board'
 const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_TOKEN_FILE)'
 
@@ -52,8 +70,7 @@ export function readPublishing(
   if (!dir || !url || !repo || !token) {
     throw missing({ [BOARD]: dir, [EDGE.meaning]: url, [REPO.meaning]: repo, [TOKEN]: token })
   }
-  const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
-  const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
+  const log = logOf(options, io)
   if (!isSafeForSecrets(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   const plan = {
     edgeOf: (name: string) =>
@@ -64,7 +81,7 @@ export function readPublishing(
     log,
     version: VERSION,
     path: options.worktrees ? (env.PATH ?? '') : undefined,
-    ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
+    ...(io.isTerminal && options.log !== 'json' && { terminal: io.err }),
   }
   return { dir, dirs, repo, url, token, followsLinks: options.followLinks ?? false, log, plan }
 }

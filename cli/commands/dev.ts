@@ -38,6 +38,7 @@ import {
 } from '../context.ts'
 import { greet } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
+import { publishedBy } from '../publish-settings.ts'
 import { alsoRunning, elsewhere, namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import {
@@ -192,17 +193,15 @@ async function findHere(
   { options, arguments: named }: Input<DevOptions>,
   cwd: string,
 ): Promise<Here> {
-  const { example: isExample = false, runOutput, poll: isPolling = false } = options
-  const { watchTimeout: watchWithinMs } = options
+  const { example: isExample = false } = options
   const folders = named.length === 0 ? [cwd] : named.map((dir) => resolve(cwd, dir))
   const [here = cwd] = folders
   if (folders.length > 1 && (isExample || !options.board)) {
     throw new UsageError(`${isExample ? '--example' : '--no-board'} takes one DIR, not several.`)
   }
-  const { only, followLinks: followsLinks, worktrees } = options
-  const search = { followsLinks, only, worktrees }
+  const published = publishedBy(options)
   const { dirs, below } = options.board
-    ? await projectsIn(isExample ? [await makeExample(here)] : folders, search)
+    ? await projectsIn(isExample ? [await makeExample(here)] : folders, published.search)
     : { dirs: folders, below: [] }
   const [project = here, ...others] = dirs
   const repo = options.repo ?? (await locationOf(project))
@@ -222,8 +221,7 @@ async function findHere(
   if (JSON.stringify(repos).length > MAX_REPOS_CHARS) {
     throw new UsageError('So many DIR do not fit in a token: name them all with --repo NAME.')
   }
-  const boards = { dirs, search, repo, isRepoChosen, runOutput, isPolling, watchWithinMs }
-  return { here, project, repo, repos, boards }
+  return { here, project, repo, repos, boards: { ...published, dirs, repo, isRepoChosen } }
 }
 
 /** A session has them in its cookie, and browsers drop one of 4 KiB. */

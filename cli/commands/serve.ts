@@ -17,7 +17,6 @@ import { StartError } from '../../system/start-error.ts'
 import { mintTokens } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
-import { createLog } from '../../worker/shared/log.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
@@ -33,6 +32,7 @@ import {
   stopWithinMs,
 } from '../context.ts'
 import { readyLine } from '../greeting.ts'
+import { logOf, publishedBy } from '../publish-settings.ts'
 import { namedFolder, namesOfFiles } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import {
@@ -81,8 +81,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { options } = input
   const isWithBoards = input.arguments.length > 0
   const { io, cwd } = context
-  const { port, repo = '', runOutput, poll: isPolling = false } = options
-  const { watchTimeout: watchWithinMs } = options
+  const { port, repo = '' } = options
   if (!isWithBoards) refuseNeedless(input, [REPO, NOTIFY, ...PUBLISHES, VERBOSE], 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
   const file = await loadConfig(options, context)
@@ -110,34 +109,32 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   checkVariables(variables, file, { embeds: true })
   const rules = noticesOf(file, options)
   const folders = input.arguments.map((dir) => resolve(cwd, dir))
-  const { only, followLinks: followsLinks, worktrees } = options
-  const search = { followsLinks, only, worktrees }
-  const { dirs } = await findProjects(folders, search, boardIn)
+  const published = publishedBy(options)
+  const { dirs } = await findProjects(folders, published.search, boardIn)
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
   const stopMs = stopWithinMs(context.env)
 
   const opened = Promise.withResolvers<System>()
+  const log = logOf(options, io)
   const reload = async () => {
-    const system = await opened.promise
-    const fresh = variablesOf(await read())
-    checkKeys(fresh, isWithBoards)
-    system.reload(fresh)
-    return changedNames(variables, fresh).filter((name) => !name.startsWith('AUTH_'))
+    try {
+      const system = await opened.promise
+      const fresh = variablesOf(await read())
+      checkKeys(fresh, isWithBoards)
+      system.reload(fresh)
+      const changed = changedNames(variables, fresh)
+      const needsRestart = changed.filter((name) => !name.startsWith('AUTH_'))
+      if (needsRestart.length === 0) log('info', 'config.reloaded', {})
+      else log('warn', 'config.reloaded', { needsRestart })
+    } catch (error) {
+      // The keys that it had stay in force.
+      log('error', 'config.reload_failed', { error: String(error) })
+    }
   }
-  const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
-  const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
-  const reloaded = (needsRestart: string[]) =>
-    needsRestart.length === 0
-      ? log('info', 'config.reloaded', {})
-      : log('warn', 'config.reloaded', { needsRestart })
-  /** The keys that it had stay in force. */
-  const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
-  const asked = io.shutdownSignal(
-    reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {},
-  )
+  const asked = io.shutdownSignal(reloads ? { onHangup: () => void reload() } : {})
   const location = { dataDir, trustsData: false, env }
   return await runIn({ location, host: 'node', asked, notice }, async (running) => {
     const { CONSOLE_DIR } = variables
@@ -146,7 +143,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
       variables.NOTICE_SECRET === undefined && rules.some(({ to }) => 'webhook' in to)
         ? { NOTICE_SECRET: noticeSecret(await openSecret(location, notice)) }
         : {}
-    const boards = { dirs, search, repo, runOutput, isPolling, watchWithinMs, notices: rules }
+    const boards = { ...published, dirs, repo, isRepoChosen: true, notices: rules }
     const given = {
       ...(isWithBoards && { repo }),
       ...(options.env !== undefined && { env: resolve(cwd, options.env) }),
@@ -158,7 +155,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
       variables: { ...variables, ...made },
       file,
       page: CONSOLE_DIR ? { dir: CONSOLE_DIR, ready: Promise.resolve() } : undefined,
-      boards: isWithBoards ? { ...boards, isRepoChosen: true } : undefined,
+      boards: isWithBoards ? boards : undefined,
       local: ({ edge, boards }) => ({
         url: edge.url,
         serve: { boards: boards().map(localBoard), ...given },
