@@ -63,6 +63,9 @@ export interface EdgeAddress {
   token: string | (() => Promise<string>)
 }
 
+/** As an EdgeAddress has it. */
+export const addressOf = ({ href }: URL): string => href.replace(/(?<!\/)\/+$/, '')
+
 interface EdgeRequest {
   /** Absent: POST with a body, else GET. */
   method?: 'POST' | 'PUT' | 'DELETE'

@@ -180,10 +180,11 @@ export async function readDataFolder(
 
 async function servedStart(
   dir: string,
-  { url, serve: { boards, repo, env: file, files } }: ServeJson,
+  { url, serve }: ServeJson,
   env: Environment,
 ): Promise<ServedStart> {
-  const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
+  const { boards, repo, env: file } = serve
+  const given = await variablesOf(serve, env)
   const { LIBSQL_URL, SIGNALBOX_PUBLIC_URL: publicUrl } = given
   const variables = { ...given, LIBSQL_URL: LIBSQL_URL || databaseIn(resolve(dir)) }
   // A system that has made its tokens itself needs nobody who signs.
@@ -211,6 +212,16 @@ async function servedStart(
   const local = { url, ...(publicUrl && { publicUrl }), path, boards, tokens, audience }
   return { dir, local, secret, served: { variables } }
 }
+
+/** The variables of a `serve`, as far as its local.json says where they are. */
+export const variablesOf = async (
+  { env: file, files }: Pick<ServeJson['serve'], 'env' | 'files'>,
+  env: Environment,
+): Promise<Environment> => ({
+  ...env,
+  ...namesOfFiles(files),
+  ...(file && (await readEnvFile(file))),
+})
 
 /** The variables that say where secrets are: systemd names the folder of its own. */
 export const namesOfFiles = (env: Environment): Environment =>

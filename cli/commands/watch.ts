@@ -13,6 +13,7 @@ import { define } from '../command.ts'
 import { type Context, type Input, loadConfig, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { PUBLISHING, readPublishing } from '../publish-settings.ts'
+import { addressOf } from '../request.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { HEALTHZ, NO_CONFIG, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
 
@@ -115,7 +116,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     return FAILED
   }
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
-  const edge = { url: url.href.replace(/(?<!\/)\/+$/, ''), token }
+  const edge = { url: addressOf(url), token }
   void watchClaims({ ...edge, at: [edge.url], env: context.env, signal: end })
   const { ready, ended } = open.run(end)
   void ready.then(() => {

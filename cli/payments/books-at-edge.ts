@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { Movement, Settled } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Books } from '../../libraries/settlement/books.ts'
-import { requestEdge } from '../request.ts'
+import { type EdgeAddress, requestEdge } from '../request.ts'
 
 /** A part of 5,000 rows, or a month of movements, takes a while. */
 const TIMEOUT_MS = 120_000
@@ -13,16 +13,10 @@ const TIMEOUT_MS = 120_000
 /** It cannot be asked about, or not now: the difference stays. */
 const UNASKED: readonly unknown[] = [409, 422, 503]
 
-interface At {
-  edge: string
-  token: string
-  gateway: string
-}
-
 /** Each throws BoardError. */
-export function booksAtEdge({ edge: url, token, gateway }: At): Required<Books> {
+export function booksAtEdge(edge: EdgeAddress, gateway: string): Required<Books> {
   const ask = (path: string, body?: object) =>
-    requestEdge({ url, token }, `/payments${path}`, { body, timeoutMs: TIMEOUT_MS })
+    requestEdge(edge, `/payments${path}`, { body, timeoutMs: TIMEOUT_MS })
   return {
     async settle(rows) {
       return ((await (await ask('/reconcile', { gateway, rows })).json()) as Settled).rows

@@ -10,15 +10,8 @@ import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { messageOf } from '../../worker/shared/log.ts'
-import {
-  type Context,
-  type Input,
-  noticeTo,
-  readEnvFile,
-  UsageError,
-  variablesIn,
-} from '../context.ts'
-import { namedFolder, namesOfFiles } from '../running-system.ts'
+import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../context.ts'
+import { namedFolder, variablesOf } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
 
@@ -71,9 +64,7 @@ async function runningDatabase(
     if (isEmbedded(url)) return { file: fileOf(url), dataDir }
     return { url, ...(authToken && { authToken }), dataDir }
   }
-  const { env: file, files } = local.serve
-  const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
-  const variables = await variablesIn(undefined, given)
+  const variables = await variablesIn(undefined, await variablesOf(local.serve, env))
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
   return isServed(url) ? { url, ...(authToken && { authToken }), dataDir } : undefined
 }

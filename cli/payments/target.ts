@@ -12,12 +12,21 @@ import {
   type Environment,
   type Input,
   loadConfig,
+  missing,
+  noticeTo,
   readToken,
   refuseNeedless,
   tokenSource,
   variablesIn,
 } from '../context.ts'
-import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../running-system.ts'
+import { addressOf, askEdge, type EdgeAddress, failureIn } from '../request.ts'
+import {
+  type LocalStart,
+  NO_DATA,
+  type RunningStart,
+  runningStart,
+  systemIn,
+} from '../running-system.ts'
 import type { OptionsOf } from '../setting.ts'
 import { EDGE, ENV, NO_CONFIG, RUNNING, TOKEN_FILE } from '../settings.ts'
 
@@ -64,11 +73,56 @@ export async function readTarget(
   return {
     file,
     env: await variablesIn(options.env, env, prefixes),
-    edge: options.edge?.href.replace(/(?<!\/)\/+$/, ''),
+    edge: options.edge && addressOf(options.edge),
     token: token && (await readToken(token)),
     isRunning: false,
     differing: [],
   }
+}
+
+export interface PaymentsEdge extends EdgeAddress {
+  token: string
+  /** Undefined: it was named, and is not of a running system here. */
+  here: RunningStart | undefined
+}
+
+/**
+ * The edge that is named, else that of the system which runs here. `needed`: what else has to be
+ * given, by its name in the sentence that asks for all of it. Throws UsageError.
+ */
+export async function edgeOf(
+  input: Input<TargetOptions>,
+  context: Context,
+  needed: Readonly<Record<string, unknown>> = {},
+): Promise<PaymentsEdge> {
+  const { env, cwd } = context
+  const here = (await runningStart(input, env)) ?? (await systemIn(cwd, input, env))
+  const { edge: url, token } = await readTarget(input, context, here)
+  if (url && token && !Object.values(needed).includes(undefined)) return { url, token, here }
+  throw missing({
+    ...needed,
+    [`${EDGE.called} or --data DIR`]: url,
+    '--token-file FILE, which holds the access token': token,
+  })
+}
+
+/**
+ * Has the edge do something, and prints what came of it; resolves with the exit code. `sentenceOf`
+ * throws for an answer that is none.
+ */
+export async function order(
+  { io }: Pick<Context, 'io'>,
+  edge: EdgeAddress,
+  route: string,
+  sentenceOf: (answer: unknown) => string,
+  { timeoutMs }: { timeoutMs?: number } = {},
+): Promise<number> {
+  const asked = { method: 'POST', ...(timeoutMs !== undefined && { timeoutMs }) } as const
+  const read = (answer: unknown) => ({ sentence: sentenceOf(answer) })
+  const done = await askEdge(edge, route, asked, read).catch(failureIn)
+  if ('failure' in done) noticeTo(io)(done.failure)
+  else io.out(`${done.sentence}\n`)
+  return 'failure' in done ? 1 : 0
 }
 
 /** `env`: the variables of this shell; those of the running system may differ. */

@@ -21,6 +21,7 @@ import {
   tokenSource,
   UsageError,
 } from '../context.ts'
+import { addressOf } from '../request.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { RUNNING, TOKEN_FILE } from '../settings.ts'
@@ -108,7 +109,7 @@ export async function edgeAt(
   const token = () => readToken(source)
   // Later, what keeps it from being read looks like an edge that does not answer.
   await token()
-  return { url: url.href.replace(/(?<!\/)\/+$/, ''), token }
+  return { url: addressOf(url), token }
 }
 
 /** Among those that the edge lists; a board that it does not list yet may still be published. */

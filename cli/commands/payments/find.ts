@@ -5,12 +5,11 @@ import { majorText, toMinor } from '../../../worker/payments/domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import { type Context, type Input, missing, noticeTo, UsageError } from '../../context.ts'
-import { readTarget, TARGET } from '../../payments/target.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../../context.ts'
+import { edgeOf, TARGET } from '../../payments/target.ts'
 import { askEdge, failureIn } from '../../request.ts'
-import { runningStart, systemIn } from '../../running-system.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
-import { EDGE, JSON_OUTPUT } from '../../settings.ts'
+import { JSON_OUTPUT } from '../../settings.ts'
 
 const OPTIONS = [
   ...TARGET,
@@ -52,17 +51,11 @@ const answered = z.object({
 })
 
 async function run(input: Input<FindOptions>, context: Context): Promise<number> {
-  const { io, env, cwd } = context
+  const { io } = context
   const [q] = input.arguments
-  const query = queryOf(q, input.options)
-  const here = (await runningStart(input, env)) ?? (await systemIn(cwd, input, env))
-  const { edge, token } = await readTarget(input, context, here)
-  const needed = { [`${EDGE.called} or --data DIR`]: edge }
-  if (!edge || !token) {
-    throw missing({ ...needed, '--token-file FILE, which holds the access token': token })
-  }
-  const route = `/payments/transactions?${query}`
-  const found = await askEdge({ url: edge, token }, route, {}, answered.parse).catch(failureIn)
+  const route = `/payments/transactions?${queryOf(q, input.options)}`
+  const edge = await edgeOf(input, context)
+  const found = await askEdge(edge, route, {}, answered.parse).catch(failureIn)
   if ('failure' in found) {
     noticeTo(io, 'error')(printable(found.failure))
     return 2

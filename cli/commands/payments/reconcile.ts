@@ -20,14 +20,13 @@ import { isZone } from '../../../worker/payments/domain/time.ts'
 import { messageOf } from '../../../worker/shared/log.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../../context.ts'
+import { type Context, type Input, noticeTo, saying, UsageError } from '../../context.ts'
 import { booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
 import { openKeptReading } from '../../payments/kept-reading.ts'
-import { readTarget, TARGET } from '../../payments/target.ts'
-import { runningStart, systemIn } from '../../running-system.ts'
+import { edgeOf, TARGET } from '../../payments/target.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
-import { EDGE, JSON_OUTPUT } from '../../settings.ts'
+import { JSON_OUTPUT } from '../../settings.ts'
 
 const MAX_BYTES = 200 << 20
 
@@ -72,19 +71,14 @@ gateway in the data folder, once it worked. Nothing else is written, here or at 
 })
 
 async function run(input: Input<ReconcileOptions>, context: Context): Promise<number> {
-  const { io, env, cwd } = context
-  const { gateway, ask, json, zone } = input.options
-  const [file] = input.arguments
+  const { io, cwd } = context
+  const { gateway = '', ask, json, zone } = input.options
+  const [file = ''] = input.arguments
   if (!isZone(zone)) throw new UsageError(`--zone ${zone} is no time zone.`)
-  const here = (await runningStart(input, env)) ?? (await systemIn(cwd, input, env))
-  const { edge, token } = await readTarget(input, context, here)
-  const needed = {
-    FILE: file,
-    '--gateway KEY, whose file it is': gateway,
-    [`${EDGE.called} or --data DIR`]: edge,
-    '--token-file FILE, which holds the access token': token,
-  }
-  if (!file || !gateway || !edge || !token) throw missing(needed)
+  const { here, ...edge } = await edgeOf(input, context, {
+    FILE: file || undefined,
+    '--gateway KEY, whose file it is': gateway || undefined,
+  })
   const kept = await openKeptReading(here && join(here.dir, 'reconcile.json'), gateway)
   const reading = await kept.reading(input.options)
   const bytes = await readFile(resolve(cwd, file)).catch((error: unknown) => {
@@ -96,7 +90,7 @@ async function run(input: Input<ReconcileOptions>, context: Context): Promise<nu
     const sentences = [read.message, kept.names() ?? []].flat()
     throw new UsageError(printable(sentences.join(' ')))
   }
-  const { check, ...books } = booksAtEdge({ edge, token, gateway })
+  const { check, ...books } = booksAtEdge(edge, gateway)
   try {
     const work = () => compare(read.settlement, ask ? { ...books, check } : books, zone)
     const comparison = await saying('comparing with the books…', { io }, work)
