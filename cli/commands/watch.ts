@@ -12,7 +12,7 @@ import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, loadConfig, noticeTo, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import { PUBLISHING, readPublishing } from '../publish-settings.ts'
+import { PUBLISHING, publishedBy, readPublishing } from '../publish-settings.ts'
 import { addressOf } from '../request.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { HEALTHZ, NO_CONFIG, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
@@ -50,16 +50,7 @@ signalbox.config.ts for notices, but not their commands.`,
 
 async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { io } = context
-  const {
-    only,
-    poll,
-    watchTimeout: watchWithinMs,
-    healthz: port,
-    wait: waits,
-    worktrees,
-    exitWithParent,
-    askParent: asks,
-  } = input.options
+  const { healthz: port, wait: waits, exitWithParent, askParent: asks } = input.options
   const askParent = asks ? io.askParent : undefined
   if (asks && !askParent) {
     throw new UsageError('--ask-parent needs a channel to the process that started this one.')
@@ -67,11 +58,8 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const { notices = [] } = await loadConfig(input.options, context)
   const [problem] = noticeProblems(notices)
   if (problem !== undefined) throw new UsageError(`${problem}.`)
-  const { dirs, repo, followsLinks, plan, url, token, ...publishing } = readPublishing(
-    input,
-    context,
-    notices,
-  )
+  const { dirs, repo, plan, url, token, ...publishing } = readPublishing(input, context, notices)
+  const { search, isPolling, watchWithinMs } = publishedBy(input.options)
   // `start` waits until the boards are published, and says when one is gone.
   const log: Log = (level, event, fields) => {
     publishing.log(level, event, fields)
@@ -96,8 +84,8 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     log,
     lock,
     metrics,
-    search: { followsLinks, only, worktrees },
-    watch: poll ? undefined : watchChokidar,
+    search,
+    watch: isPolling ? undefined : watchChokidar,
     watchWithinMs,
   })
   let healthz: MonitorServer | undefined

@@ -41,6 +41,7 @@ import { databaseAccess, reposOf } from '../../system/tokens.ts'
 import { until, untilAnswers } from '../../system/until.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { compileCache } from '../../worker/shared/user-folders-node.ts'
 import { bundleConsole } from './bundle.ts'
@@ -108,15 +109,8 @@ async function run(
   ignoredSecrets(env).forEach(noticeTo(io, 'warn'))
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)
-  const supervisor = new Supervisor({
-    spawn: spawnChild,
-    now: () => performance.now(),
-    after(ms, call) {
-      const timer = setTimeout(call, ms)
-      return () => clearTimeout(timer)
-    },
-    notice,
-  })
+  const { elapsed: now, after } = hostClock
+  const supervisor = new Supervisor({ spawn: spawnChild, now, after, notice })
   const asked = io.shutdownSignal({
     npmScript: env.npm_lifecycle_event,
     onSecondSignal: () => supervisor.kill(),
