@@ -1,20 +1,12 @@
 // The folder that holds all a local system writes: databases, logs, local.json. It may have come
 // with a repository, so nothing in it leads out of it.
 
-import { existsSync, watch } from 'node:fs'
 import { access, chmod, constants, lstat, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isDiskFailure } from '../worker/shared/file-errors.ts'
 import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
 import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
-import {
-  LOCAL_JSON,
-  type LocalJson,
-  readLocalJson,
-  removeLocalJson,
-  type ServeJson,
-  writeLocalJson,
-} from './local-json.ts'
+import { readLocalJson } from './local-json.ts'
 import { takeLock } from './lock.ts'
 import { findSecretFile, type SecretLocation } from './secret.ts'
 import { StartError } from './start-error.ts'
@@ -37,89 +29,6 @@ export interface DataFolder {
   inherited: boolean
   release(): Promise<void>
 }
-
-export interface Running {
-  data: DataFolder
-  /** Called at the end, the last one first, since a part may need those that were opened before. */
-  defer(close: () => Promise<unknown>): void
-  /** Aborted when the system is to end, or has. */
-  signal: AbortSignal
-  /** Writes local.json, until the system is to end. */
-  writeLocal(now: () => LocalJson | ServeJson): Promise<void>
-  /** A board has appeared or was let go: writes it again, if it was written. */
-  rewriteLocal(): void
-}
-
-export interface RunPlan {
-  location: SecretLocation
-  /** What runs the edge: each runtime has a folder of its own. */
-  host: string
-  /** Aborted when the system is to end. */
-  asked: AbortSignal
-  /** Tells the person at the terminal one sentence. */
-  notice(sentence: string): void
-}
-
-/**
- * Runs a system in its data folder, and closes what it opened. Resolves with the exit code, 0 if it
- * was asked to end. Throws StartError.
- */
-export async function runIn(
-  { location, host, asked, notice }: RunPlan,
-  run: (running: Running) => Promise<number>,
-): Promise<number> {
-  const data = await openDataFolder(location, host, notice)
-  const closing: (() => Promise<unknown>)[] = [data.release]
-  const over = new AbortController()
-  const signal = AbortSignal.any([asked, over.signal])
-  let localNow: (() => LocalJson | ServeJson) | undefined
-  let writing = Promise.resolve()
-  const writeLocal = async (now: () => LocalJson | ServeJson) => {
-    localNow = now
-    const before = writing.catch(() => undefined)
-    writing = before.then(() => (signal.aborted ? undefined : writeLocalJson(data.dir, now())))
-    await writing
-  }
-  const rewriteLocal = () => {
-    if (localNow)
-      writeLocal(localNow).catch((error) => notice(`local.json cannot be written: ${error}.`))
-  }
-  const defer = (close: () => Promise<unknown>) => void closing.push(close)
-  try {
-    await removeLocalJson(data.dir)
-    closing.push(follow(data.dir, rewriteLocal))
-    return await run({ data, signal, defer, writeLocal, rewriteLocal })
-  } catch (error) {
-    if (asked.aborted) return 0
-    throw error
-  } finally {
-    over.abort()
-    await writing.catch(() => undefined)
-    // First of all: a program that finds local.json may connect.
-    await removeLocalJson(data.dir)
-    for (const close of closing.toReversed()) await close()
-  }
-}
-
-/** Who cleans up a project may take the file that programs find us by. */
-function follow(dir: string, onGone: () => void): () => Promise<void> {
-  try {
-    const watcher = watch(dir, (_, name) => {
-      if (name === LOCAL_JSON && !existsSync(join(dir, LOCAL_JSON))) onGone()
-    })
-    watcher.on('error', () => watcher.close())
-    return async () => watcher.close()
-  } catch {
-    return async () => undefined
-  }
-}
-
-/** Resolves when the signal is aborted. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 const OTHERS_WRITE = 0o022
 

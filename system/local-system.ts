@@ -2,7 +2,6 @@
 // its data folder, keeps its ports, and simulates the gateways that the environment does not set.
 
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import type { Running } from './data-folder.ts'
 import { checkVariables, edgeVariables, gatewaysIn } from './environment.ts'
 import {
   describePayments,
@@ -13,6 +12,7 @@ import {
 import type { LocalJson, LocalTokens } from './local-json.ts'
 import { describeNotices } from './notices.ts'
 import { claimPorts, loopbackUrl } from './ports.ts'
+import type { Running } from './run-in.ts'
 import { openSecret, type SecretLocation } from './secret.ts'
 import { openSharing, type SharePlan, type Sharing } from './share.ts'
 import { mintTokens } from './tokens.ts'

@@ -1,6 +1,7 @@
 // MCP over standard input and output, for an agent on this machine.
 
 import { serveMcp } from '../../libraries/mcp/stdio.ts'
+import { aborted } from '../../system/run-in.ts'
 import { agentAbove } from '../claim/agent-process.ts'
 import { CLAIMING, claimantOf } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
@@ -32,7 +33,7 @@ async function run(input: Input<OptionsOf<typeof CLAIMING>>, context: Context): 
   const caller = stdioCaller(claimant, find, { env, onError })
   const served = serveMcp(caller, VERSION)
   const asked = io.shutdownSignal({ withParent: true })
-  await new Promise((resolve) => asked.addEventListener('abort', resolve, { once: true }))
+  await aborted(asked)
   await served.close()
   await caller.end()
   return 0
