@@ -3,52 +3,33 @@
 
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { checkVariables, edgeVariables, gatewaysIn } from './environment.ts'
-import {
-  describePayments,
-  type GatewayHere,
-  type SimulatorSettings,
-  simulatedCallback,
-} from './gateways.ts'
+import { describePayments, simulatedCallback } from './gateways.ts'
 import type { LocalJson, LocalTokens } from './local-json.ts'
 import { describeNotices } from './notices.ts'
-import { claimPorts, loopbackUrl } from './ports.ts'
-import type { Running } from './run-in.ts'
-import { openSecret, type SecretLocation } from './secret.ts'
-import { openSharing, type SharePlan, type Sharing } from './share.ts'
+import { claimPorts, loopbackUrl, type PortPlan } from './ports.ts'
+import type { Running, RunPlan } from './run-in.ts'
+import { openSecret } from './secret.ts'
+import { openSharing, type SharePlan } from './share.ts'
 import { mintTokens } from './tokens.ts'
 
-interface LocalPlan {
-  location: SecretLocation
+interface LocalPlan extends Pick<RunPlan, 'location' | 'notice'>, Pick<PortPlan, 'port'> {
   /** signalbox.config.ts */
   file: SignalboxFile
   /** What its tokens cover. */
   repos: readonly string[]
   /** False: payments alone. */
   hasBoards: boolean
-  /** The edge's; 0: any free one. Undefined: the last one, or any where that is taken. */
-  port: number | undefined
   /** Undefined: it is not shared. */
   share: SharePlan['what'] | undefined
-  /** Shows a sentence to the person at the terminal. */
-  notice(sentence: string): void
 }
 
-/** What is known of it before anything runs. */
-export interface LocalSystem extends Pick<SharePlan, 'location' | 'secret' | 'tokens'> {
-  file: SignalboxFile
-  /** The edge's. */
-  url: string
-  ports: Awaited<ReturnType<typeof claimPorts>>
-  sharing: Sharing | undefined
-  gateways: readonly GatewayHere[]
-  simulator: SimulatorSettings & { url: string }
-}
+export type LocalSystem = Awaited<ReturnType<typeof prepareLocal>>
 
-/** Finds and makes what all of its parts have in common. Throws StartError. */
+/** What all of its parts have in common, before any runs. Throws StartError. */
 export async function prepareLocal(
   { data, defer, signal }: Pick<Running, 'data' | 'defer' | 'signal'>,
   { location, file, repos, hasBoards, port, share, notice }: LocalPlan,
-): Promise<LocalSystem> {
+) {
   const secret = await openSecret(location, notice)
   // The edge gets the other ports when it starts, so all are found before anything is started.
   const ports = await claimPorts({ data, port, notice, signal })
