@@ -1,16 +1,14 @@
 // The bank's own client, unchanged, against the simulator. It shows that the simulator behaves like
 // the bank.
 
-import { PaymentSDK, type PaymentStatus } from '@first-iraqi-bank/sdk/payment'
+import type { PaymentStatus } from '@first-iraqi-bank/sdk/payment'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CLIENT, type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
 // The bank's package prints a line of its own when it is loaded, which is none of a test's report.
-const { log } = vi.hoisted(() => {
-  const { log } = console
-  console.log = () => undefined
-  return { log }
-})
+const { log } = console
+console.log = () => undefined
+const { PaymentSDK } = await import('@first-iraqi-bank/sdk/payment')
 console.log = log
 
 const HOST = 'https://fib-stage.fib.iq'
