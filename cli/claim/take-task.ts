@@ -148,6 +148,13 @@ async function asItChanges(
   { edge }: Place,
   signal: AbortSignal,
 ): Promise<Taken> {
+  const taken = () =>
+    take().catch((error: unknown) => {
+      if (!isCode(error, ...MAY_PASS) && !(error instanceof NothingFree)) throw error
+    })
+  // As a rule there is one, and nobody has to follow the board, which takes as long as all the rest.
+  const first = await taken()
+  if (first) return first
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal])
   const following = changesOf(edge, until)
@@ -159,11 +166,8 @@ async function asItChanges(
       if (signal.aborted) break
       if (step === 'over') pause = minute(until)
       else next = following()
-      try {
-        return await take()
-      } catch (error) {
-        if (!isCode(error, ...MAY_PASS) && !(error instanceof NothingFree)) throw error
-      }
+      const later = await taken()
+      if (later) return later
     }
     throw new NothingFree()
   } finally {

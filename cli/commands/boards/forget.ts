@@ -46,7 +46,8 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
       return FAILED
     }
     try {
-      await requestEdge(edge, '/boards', { method: 'DELETE', board: board.name })
+      const answer = await requestEdge(edge, '/boards', { method: 'DELETE', board: board.name })
+      answer.resume()
     } catch (error) {
       if (!(error instanceof EdgeRefused)) throw error
       notice(`${board.name} stays on the list. ${error.message}`)
