@@ -13,6 +13,7 @@ import {
   copyOf,
   copyOfTaskMaster,
   noTools,
+  runTaskMaster,
   UNREPORTED,
 } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
@@ -196,16 +197,22 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   /** A tool takes seconds to start, on a busy machine tens of them. */
   const timeout = 300_000
 
+  const askBacklog = (args: string[], dir: string) => ask('node_modules/.bin/backlog', args, dir)
+
   /**
    * Each command ends one wait. What one left would end the wait for the next one too early, and in
    * the end there would be a change that nobody waited for.
    */
-  async function expectOneEach(dir: string, tool: string, commands: string[][]): Promise<void> {
+  async function expectOneEach(
+    dir: string,
+    tool: (args: string[], dir: string) => Promise<string>,
+    commands: string[][],
+  ): Promise<void> {
     const quiet = ['--timeout', '2s']
     let { id: since } = JSON.parse((await wait(dir, ...quiet)).out)
     for (const command of commands) {
       const waiting = wait(dir, '--since', since, '--timeout', '60s')
-      await ask(`node_modules/.bin/${tool}`, command, dir)
+      await tool(command, dir)
       const { code, out } = await waiting
       expect(code, command.join(' ')).toBe(0)
       since = JSON.parse(out).id
@@ -218,8 +225,8 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   }, async () => {
     const dir = makeFolder(BAKERY)
     // The first command also writes the configuration anew, in a form of the tool's own.
-    await ask('node_modules/.bin/backlog', ['task', 'edit', 'BACK-10', '--priority', 'low'], dir)
-    await expectOneEach(dir, 'backlog', [
+    await askBacklog(['task', 'edit', 'BACK-10', '--priority', 'low'], dir)
+    await expectOneEach(dir, askBacklog, [
       ['task', 'edit', 'BACK-2', '--status', 'In Progress'],
       ['task', 'edit', 'BACK-2', '--title', 'Dark bread'],
       ['task', 'create', 'Sourdough'],
@@ -232,7 +239,7 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
     timeout,
   }, async () => {
     const dir = makeFolder(GARDEN)
-    await expectOneEach(dir, 'task-master', [
+    await expectOneEach(dir, runTaskMaster, [
       ['add-subtask', '--parent=1', '--title=Dig'],
       ['set-status', '--id=1', '--status=done'],
     ])
@@ -268,8 +275,7 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
   }, async () => {
     const dir = await copyOfTaskMaster(join(REAL_BOARDS, 'task-master'))
     const { all, tasks, config, next } = await beginnable(dir)
-    // The tool takes seconds to start, so it is asked of the current tag, where it begins a part, and
-    // of one where it begins a whole.
+    // It is asked of the current tag, where it begins a part, and of one where it begins a whole.
     const asked = (...tag: string[]) =>
       askTaskMaster<{ task: { id: string } | null; tag: string }>(
         ['next', '--format', 'json', ...tag],

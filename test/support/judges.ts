@@ -1,10 +1,14 @@
 // The tools of the boards, which are asked what they say of a folder. They are nobody's dependency:
 // the environment variable BOARD_TOOLS names a folder in which npm installed them.
 
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { tempFolder } from './temp-folder.ts'
 
@@ -46,8 +50,46 @@ export async function copyOfTaskMaster(board: string): Promise<string> {
 
 /** What Task Master answers as JSON, behind sentences of its own. */
 export async function askTaskMaster<Answer>(args: string[], dir: string): Promise<Answer> {
-  const out = await ask('node_modules/.bin/task-master', args, dir)
+  const out = await runTaskMaster(args, dir)
   return JSON.parse(out.slice(out.indexOf('{'))) as Answer
+}
+
+let taskMaster: ReturnType<typeof startTaskMaster> | undefined
+
+/** What it prints. One call after the other, in one process. */
+export function runTaskMaster(args: string[], dir: string): Promise<string> {
+  taskMaster ??= startTaskMaster()
+  return taskMaster(args, dir)
+}
+
+/** It ends with this process, as its input does. */
+function startTaskMaster() {
+  const script = fileURLToPath(new URL('task-master.mjs', import.meta.url))
+  const dist = inTools('node_modules/task-master-ai/dist')
+  const home = tempFolder()
+  const child = spawn(process.execPath, [script, dist], {
+    cwd: home,
+    env: judgeEnv(home),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.unref()
+  for (const pipe of [child.stdin, child.stdout]) (pipe as Socket).unref()
+  const lines = createInterface({ input: child.stdout })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`Task Master ended with exit code ${code}.`)
+  })
+  // It may end with nobody asking.
+  ended.catch(() => undefined)
+  let last: Promise<unknown> = Promise.resolve()
+  return (args: string[], dir: string): Promise<string> => {
+    const answered = last.then(async () => {
+      child.stdin.write(`${JSON.stringify({ args, dir })}\n`)
+      const [line] = await Promise.race([once(lines, 'line'), ended])
+      return JSON.parse(line) as string
+    })
+    last = answered.catch(() => undefined)
+    return answered
+  }
 }
 
 /** A tool may write beside the board that it lists, and real boards are for reading only. */
@@ -64,13 +106,17 @@ export async function copyOf(board: string): Promise<string> {
 
 /** `tool`: in the folder of the tools, or absolute. */
 export async function ask(tool: string, args: string[], cwd: string): Promise<string> {
-  // Its own HOME: a tool must not read or write the settings of whoever runs the tests.
-  const { PATH, NODE_COMPILE_CACHE } = process.env
-  const quiet = { CI: 'true', NO_COLOR: '1', DO_NOT_TRACK: '1' }
-  const env = { PATH, PYTHONPATH, NODE_COMPILE_CACHE, HOME: cwd, ...quiet }
+  const env = judgeEnv(cwd)
   const bin = tool.startsWith('/') ? tool : inTools(tool)
   const { stdout } = await promisify(execFile)(bin, args, { cwd, env, maxBuffer: 64 * 2 ** 20 })
   return stdout
+}
+
+/** Its own HOME: a tool must not read or write the settings of whoever runs the tests. */
+function judgeEnv(home: string): NodeJS.ProcessEnv {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const quiet = { CI: 'true', NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  return { PATH, PYTHONPATH, NODE_COMPILE_CACHE, HOME: home, ...quiet }
 }
 
 export const inTools = (path: string): string => join(BOARD_TOOLS, path)
