@@ -1,5 +1,6 @@
-// `signalbox deploy` of the installed package: with the real wrangler as far as that goes without an
-// account, and with one that only writes down what it is asked for.
+// `signalbox deploy` with the files of the installed package: with the real wrangler as far as that
+// goes without an account, and with one that only writes down what it is asked for. Two tests and a
+// signal show that the installed program does so; the rest runs the command in this process.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,8 +19,10 @@ import {
 import { devNull } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { jwtVerify } from 'jose'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { edition } from '#edition'
 import manifest from '../../../package.json' with { type: 'json' }
+import { run as runHere } from '../../cli/run.ts'
 import { run as exec, type InstalledPackage, MACHINE } from '../../support/installed-package.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -39,7 +42,7 @@ interface Call {
 const FAKE = `#!/usr/bin/env node
 const fs = require('node:fs')
 const { FAKE_LOG, FAKE_CODE, FAKE_TAG, FAKE_NAMES, FAKE_STATUS, FAKE_HANGS } = process.env
-const { WRANGLER_OUTPUT_FILE_PATH } = process.env
+const { FAKE_SAYS, WRANGLER_OUTPUT_FILE_PATH } = process.env
 const args = process.argv.slice(2)
 const call = { args, cwd: process.cwd() }
 process.chdir(args[args.indexOf('--cwd') + 1])
@@ -62,7 +65,7 @@ if (args[0] === 'deployments') {
   const runtime = FAKE_TAG === 'none' ? {} : { migration_tag: FAKE_TAG }
   console.log(JSON.stringify({ resources: { bindings, script_runtime: runtime } }))
 } else {
-  console.log('Uploaded, says the fake')
+  if (FAKE_SAYS) console.log(FAKE_SAYS)
   const targets = ['https://lamps.ada.workers.dev', 'schedule: * * * * *']
   fs.writeFileSync(WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'deploy', targets }) + '\\n')
   if (FAKE_HANGS) setInterval(() => undefined, 1_000)
@@ -88,6 +91,13 @@ async function allFiles(
 
 export function packageDeploy(installed: () => InstalledPackage): void {
   describe('signalbox deploy', () => {
+    beforeAll(() => {
+      edition.packageDir = installed().dir
+    })
+    afterAll(() => {
+      delete edition.packageDir
+    })
+
     async function place() {
       const home = tempFolder()
       const [cwd, bin] = [join(home, 'project'), join(home, 'bin')]
@@ -100,7 +110,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
         const program = join(installed().dir, 'node/signalbox.js')
         const child = spawn(process.execPath, [program, 'deploy', ...words], {
           cwd,
-          env: { ...env, ...more },
+          env: { ...env, FAKE_SAYS: 'Uploaded, says the fake', ...more },
           stdio: ['ignore', 'pipe', 'pipe'],
         })
         const said = { out: '', err: '' }
@@ -125,7 +135,8 @@ export function packageDeploy(installed: () => InstalledPackage): void {
         kept,
         calls,
         start,
-        run: (words: string[], more?: Record<string, string>) => start(words, more).ended,
+        run: (words: string[], more?: Record<string, string>) =>
+          runHere(['deploy', ...words], { ...env, ...more }, { cwd }),
         file: (path: string) => readFile(join(cwd, 'signalbox-edge', path), 'utf8'),
         uploads: async () => (await calls()).filter(({ args }) => args[0] === 'deploy'),
         /** Besides what stays: none of them may hold a secret. */
@@ -135,14 +146,15 @@ export function packageDeploy(installed: () => InstalledPackage): void {
     const NAMED = ['--name', 'lamps', '--board', 'my team/board', '--yes']
 
     it('builds with the real wrangler in a temporary folder, with all secrets, and leaves nothing', async () => {
-      const { run, home, cwd } = await place()
+      const { start, home, cwd } = await place()
       const real = { ...wranglerEnv(home), PATH: `${resolve('node_modules/.bin')}:${MACHINE.PATH}` }
       const database = { LIBSQL_URL: 'libsql://lamps.test', LIBSQL_AUTH_TOKEN: 'database-token' }
       const temporary = join(home, 'temporary')
       await mkdir(temporary)
       const words = [...NAMED, '--payments', '--dry-run']
       const before = await allFiles(home)
-      const { code, out, err } = await run(words, { ...real, ...database, TMPDIR: temporary })
+      const more = { ...real, ...database, TMPDIR: temporary }
+      const { code, out, err } = await start(words, more).ended
       expect([code, err]).toEqual([0, expect.stringContaining('--dry-run: exiting now.')])
       for (const name of ['REPOSITORY', 'LEDGER', 'SESSIONS', 'DIRECTORY', 'ASSETS']) {
         expect(err).toContain(`env.${name}`)
@@ -167,7 +179,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       const before = await allFiles(home, ['calls'])
       const words = ['--dry-run', '--new-secret', '--payments', '--yes']
       const { code, err } = await run(words, { LIBSQL_URL: 'libsql://lamps.test' })
-      expect([code, err]).toEqual([0, 'Uploaded, says the fake\n'])
+      expect([code, err]).toEqual([0, ''])
       expect(await allFiles(home, ['calls'])).toEqual(before)
       const [, , dry, another] = await calls()
       expect([dry?.args, dry?.config, another]).toEqual([
@@ -198,8 +210,8 @@ export function packageDeploy(installed: () => InstalledPackage): void {
     })
 
     it('sends code and secrets in one call, then says where the edge and the tokens are', async () => {
-      const { run, uploads, kept, rest, cwd, home } = await place()
-      const { code, out, err } = await run(NAMED)
+      const { start, uploads, kept, rest, cwd, home } = await place()
+      const { code, out, err } = await start(NAMED).ended
       expect([code, err]).toEqual([0, expect.stringMatching(/Uploaded, says the fake\n$/)])
       expect(err).toContain(`Worker         lamps: is new
 signalbox: Folder         ${join(cwd, 'signalbox-edge')}
