@@ -154,7 +154,7 @@ describe('the imports', () => {
     const library = inside('libraries/testing')
     expect(library.length).toBeGreaterThan(2)
     const known =
-      /^(libraries\/testing|worker\/payments\/(gateways|domain))\/|^worker\/(payments\/(mask|(event-)?schemas)|shared\/(clock|secrets))\.ts$|^node:assert\/strict$/
+      /^(libraries\/testing|worker\/payments\/(gateways|domain))\/|^worker\/(payments\/mask|shared\/(clock|secrets))\.ts$|^node:assert\/strict$/
     expect(offences(library, (name) => !known.test(name))).toEqual([])
     const others = sources.filter(({ file }) => !file.startsWith('libraries/testing/'))
     expect(offences(others, (name) => name.startsWith('libraries/testing/'))).toEqual([])

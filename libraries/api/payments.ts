@@ -20,6 +20,7 @@ import {
   noteSchema,
   pauseSchema,
   refundRecordSchema,
+  settledSchema,
   storedEventSchema,
   storySchema,
   sweepReportSchema,
@@ -27,7 +28,21 @@ import {
   unreadableSchema,
   webhookRatesSchema,
 } from '../../worker/payments/api/answers.ts'
-import { settledSchema, settlementSchema } from '../../worker/payments/api/books-hono.ts'
+import { settlementSchema } from '../../worker/payments/api/books-hono.ts'
+import {
+  alertDetailSchema,
+  alertKindSchema,
+  openAlertSchema,
+  paidSchema,
+  paymentErrorSchema,
+  paymentResponseSchema,
+  raisedAlertSchema,
+  refundResultSchema,
+  requestedSchema,
+  settledAlertSchema,
+  statusSchema,
+  transactionSchema,
+} from '../../worker/payments/api/payment-schemas.ts'
 import {
   alertsQuery,
   auditQuery,
@@ -39,27 +54,12 @@ import {
   transactionsQuery,
 } from '../../worker/payments/api/query-parameters.ts'
 import {
-  alertDetailSchema,
-  raisedAlertSchema,
-  requestedSchema,
-  settledAlertSchema,
-} from '../../worker/payments/event-schemas.ts'
-import {
   acknowledgementSchema,
-  alertKindSchema,
-  chargeSchema,
-  metadataSchema,
   noteAskedSchema,
-  openAlertSchema,
-  paidSchema,
-  paymentErrorSchema,
-  paymentResponseSchema,
-  refundResultSchema,
-  refundSchema,
   sendAllSchema,
-  statusSchema,
-  transactionSchema,
-} from '../../worker/payments/schemas.ts'
+} from '../../worker/payments/api/routes.ts'
+import { chargeSchema, metadataSchema } from '../../worker/payments/charging/charge-request.ts'
+import { refundSchema } from '../../worker/payments/charging/refund.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 

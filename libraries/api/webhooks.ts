@@ -2,9 +2,12 @@
 // of payments, which we send to the shop.
 
 import * as z from 'zod'
+import {
+  EVENT_PAYLOADS,
+  timeSchema,
+  webhookPayloadSchema,
+} from '../../worker/payments/api/payment-schemas.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
-import { EVENT_PAYLOADS } from '../../worker/payments/event-schemas.ts'
-import { timeSchema, webhookPayloadSchema } from '../../worker/payments/schemas.ts'
 import {
   routePath,
   routePrefixOf,

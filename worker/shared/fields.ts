@@ -1,7 +1,7 @@
 // Checks what a client sent. Its faults are named in plain words: those of the validator would
 // speak of types and patterns, which whoever fills in a field does not know.
 
-import type * as z from 'zod'
+import * as z from 'zod'
 
 /** `error` is one sentence that names every wrong field. */
 export type Checked<Value> = { ok: true; value: Value } | { ok: false; error: string }
@@ -97,3 +97,31 @@ function limitOf(origin: string, limit: number): string {
   if (origin === 'string') return `have ${limit} characters`
   return origin === 'array' ? `have ${limit} entries` : `be ${limit}`
 }
+
+/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
+export const wellFormed = (maxChars: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxChars)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
+
+const NO_CONTROLS = 'must not hold control characters'
+
+export const line = (maxChars: number) =>
+  wellFormed(maxChars).regex(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
+    /^[^\u0000-\u001f\u007f]*$/,
+    NO_CONTROLS,
+  )
+
+/** Characters are counted as a person does: an emoji is two units of UTF-16, and one character. */
+export const lines = (maxChars: number) =>
+  z
+    .string()
+    .min(1)
+    .refine((text) => [...text].length <= maxChars, `must have ${maxChars} characters at most`)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
+    .refine((text) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text), NO_CONTROLS)
+    .meta({ maxLength: maxChars })

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import {
-  acknowledgementSchema,
-  chargeSchema,
-  refundSchema,
-} from '../../../worker/payments/schemas.ts'
+import { acknowledgementSchema } from '../../../worker/payments/api/routes.ts'
+import { chargeSchema } from '../../../worker/payments/charging/charge-request.ts'
+import { refundSchema } from '../../../worker/payments/charging/refund.ts'
 import { checkFields } from '../../../worker/shared/fields.ts'
 import { request } from '../../support/payments.ts'
 

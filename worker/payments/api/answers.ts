@@ -2,6 +2,7 @@
 // with the state of their circuits, a sweep. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
+import { SETTLED_AS } from '../domain/settlement.ts'
 import {
   ACTIONS,
   type CallKind,
@@ -11,8 +12,15 @@ import {
   OUTCOMES,
   REFUSED,
 } from '../domain/status.ts'
-import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from '../event-schemas.ts'
-import { paymentErrorSchema, statusSchema, timeSchema, transactionSchema } from '../schemas.ts'
+import {
+  EVENT_PAYLOADS,
+  paymentErrorSchema,
+  raisedAlertSchema,
+  settledAlertSchema,
+  statusSchema,
+  timeSchema,
+  transactionSchema,
+} from './payment-schemas.ts'
 
 export const unreadableSchema = z
   .object({
@@ -204,6 +212,42 @@ export const movementsSchema = z.object({
 })
 export const movementDaysSchema = z.object({
   days: z.array(movementDaySchema).describe('Oldest first; a day without any is not listed.'),
+})
+
+export const settledSchema = z.object({
+  rows: z.array(
+    z.object({
+      as: z
+        .enum(SETTLED_AS)
+        .describe(
+          'The first that is so. `paid_there`, `refunded_there`: not here. `refund_failed`: it ' +
+            'came back there, and not here. `refused_paid`: paid, and refused here for its ' +
+            'amount. `late`: paid, or refunded, after it had ended, and a part is still here. ' +
+            '`twice`: each movement here has another row.',
+        ),
+      transactionId: z.string().describe('Ours.').exactOptional(),
+      gatewayTransactionId: z.string().exactOptional(),
+      reference: z.string().exactOptional(),
+      status: statusSchema.exactOptional(),
+      amount: z
+        .int()
+        .describe('What we have: what was booked, else requested; of a refund, its own.')
+        .exactOptional(),
+      currency: z.string().exactOptional(),
+      refundId: z.string().describe('Ours.').exactOptional(),
+      movementId: z
+        .string()
+        .describe(
+          'The movement that it agrees with. Rows of one payment that are asked about in ' +
+            'several requests may get the same one: it counts once.',
+        )
+        .exactOptional(),
+      moreMovementIds: z
+        .array(z.string())
+        .describe('Further movements, of a row that has their sum.')
+        .exactOptional(),
+    }),
+  ),
 })
 
 const checkSchema = z

@@ -7,13 +7,13 @@ import { bodyLimit, readJson } from '../../shared/body-limit-hono.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import { CURRENCY, MAX_AMOUNT, majorText } from '../domain/money.ts'
-import { type Compared, compareRows, SETTLED_AS, SETTLED_TYPES } from '../domain/settlement.ts'
+import { type Compared, compareRows, SETTLED_TYPES } from '../domain/settlement.ts'
 import { BESIDE_SUMS } from '../domain/status.ts'
 import { dayOf, daysBetween, startOfDay } from '../domain/time.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
 import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import { statusSchema } from '../schemas.ts'
+import type { settledSchema } from './answers.ts'
 import { exported, pagesOf, streamed } from './export.ts'
 import { MAX_DAYS, movementDaysQuery, movementsQuery, queryOf } from './query-parameters.ts'
 
@@ -174,42 +174,6 @@ export const settlementSchema = z.strictObject({
     )
     .min(1)
     .max(MAX_ROWS),
-})
-
-export const settledSchema = z.object({
-  rows: z.array(
-    z.object({
-      as: z
-        .enum(SETTLED_AS)
-        .describe(
-          'The first that is so. `paid_there`, `refunded_there`: not here. `refund_failed`: it ' +
-            'came back there, and not here. `refused_paid`: paid, and refused here for its ' +
-            'amount. `late`: paid, or refunded, after it had ended, and a part is still here. ' +
-            '`twice`: each movement here has another row.',
-        ),
-      transactionId: z.string().describe('Ours.').exactOptional(),
-      gatewayTransactionId: z.string().exactOptional(),
-      reference: z.string().exactOptional(),
-      status: statusSchema.exactOptional(),
-      amount: z
-        .int()
-        .describe('What we have: what was booked, else requested; of a refund, its own.')
-        .exactOptional(),
-      currency: z.string().exactOptional(),
-      refundId: z.string().describe('Ours.').exactOptional(),
-      movementId: z
-        .string()
-        .describe(
-          'The movement that it agrees with. Rows of one payment that are asked about in ' +
-            'several requests may get the same one: it counts once.',
-        )
-        .exactOptional(),
-      moreMovementIds: z
-        .array(z.string())
-        .describe('Further movements, of a row that has their sum.')
-        .exactOptional(),
-    }),
-  ),
 })
 
 /** Mounted before the limit of other requests, which is lower. */

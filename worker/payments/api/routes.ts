@@ -1,10 +1,10 @@
 // The HTTP API of payments: charges, refunds, reads, alerts and deliveries.
 
 import { type Context, Hono } from 'hono'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type ApiEnv, requireScope } from '../../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../../shared/body-limit-hono.ts'
-import { checkFields } from '../../shared/fields.ts'
+import { checkFields, line, lines } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import type { ChargeContext } from '../charging/charge.ts'
 import { InvalidArgumentException, PaymentFailure } from '../domain/exceptions.ts'
@@ -13,7 +13,6 @@ import { NOTES } from '../domain/rows.ts'
 import { toPause } from '../domain/shown.ts'
 import type { AskedCharge, RefundRequest } from '../domain/types.ts'
 import type { Payments } from '../payments.ts'
-import { acknowledgementSchema, noteAskedSchema, sendAllSchema } from '../schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from '../webhooks/middleware.ts'
 import { settlementRoutes } from './books-hono.ts'
 import { queryRoutes, storyOf, unknownTransaction } from './reads-hono.ts'
@@ -25,6 +24,20 @@ export const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
 
 /** Its rows are too many for a query. It changes nothing. */
 const RECONCILE = '/reconcile'
+
+export const sendAllSchema = z.strictObject({
+  endpoint: line(2_048).describe('As `GET /api/payments/failing-endpoints` lists it.'),
+})
+
+export const noteAskedSchema = z.strictObject({
+  text: lines(2_000).describe('It may have several lines.'),
+})
+
+export const acknowledgementSchema = z.strictObject({
+  gatewayReference: line(255)
+    .describe('The gateway’s id of what was done about it, such as a refund by hand.')
+    .exactOptional(),
+})
 
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 

@@ -2,7 +2,6 @@
 // a crash or a timeout in between, the sweeper finds the row and asks the gateway.
 
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
-import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import type { ChargeBegun, FoundCharge } from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
@@ -20,9 +19,9 @@ import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
 import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
-import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
 import { askCharge } from '../gateways/outcome.ts'
-import { chargeSchema } from '../schemas.ts'
+import { validCharge } from './charge-request.ts'
 import { openElsewhere, openIn, type Tried, toReplace } from './end.ts'
 import {
   type Answered,
@@ -203,44 +202,6 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
   }
   // It came so late that its page is over, or that another attempt has replaced this one.
   return responseNow(transaction, now)
-}
-
-/**
- * Before anything is stored or asked. Throws InvalidArgumentException, with a sentence that names
- * every fault.
- * @forTests What is refused, field by field.
- */
-export function validCharge(
-  asked: unknown,
-  gateways: ReadonlyMap<string, AnyGateway>,
-  { idempotencyKey }: OperationContext = {},
-): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
-  const checked = checkFields(chargeSchema, given(asked))
-  if (!checked.ok) throw new InvalidArgumentException(checked.error)
-  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = checked.value
-  if (isRepeat && isReplacing) {
-    throw new InvalidArgumentException('repeat and replace are two things: send one of them.')
-  }
-  if (isRepeat && idempotencyKey === undefined) {
-    // Without one, a charge that is sent again could not be told from another payment.
-    throw new InvalidArgumentException('repeat needs an Idempotency-Key.')
-  }
-  const gateway = gatewayOf(gateways, request.gateway)
-  const { currencies } = gateway
-  if (currencies !== 'any' && !currencies.includes(request.currency)) {
-    throw new InvalidArgumentException(
-      `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
-    )
-  }
-  const problem = gateway.chargeProblem?.(request)
-  if (problem !== undefined) throw new InvalidArgumentException(problem)
-  return { request, gateway, isReplacing, isRepeat }
-}
-
-/** In process, a field may be there and undefined. It is the same request as one without it. */
-function given(asked: unknown): unknown {
-  if (typeof asked !== 'object' || asked === null) return asked
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
 /** The answer about an earlier payment. Its page is left out if it can no longer be paid there. */

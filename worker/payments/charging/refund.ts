@@ -1,6 +1,7 @@
 // A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
-import { checkFields } from '../../shared/fields.ts'
+import * as z from 'zod'
+import { checkFields, wellFormed } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import type { RefundBegun, RefundOutcome } from '../acts/refund.ts'
 import { checkedInMs } from '../domain/check-times.ts'
@@ -23,7 +24,6 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { askRefund } from '../gateways/outcome.ts'
-import { refundSchema } from '../schemas.ts'
 import {
   callGateway,
   deadlinesOf,
@@ -32,6 +32,15 @@ import {
   type OperationDeps,
   withAdmission,
 } from './operation.ts'
+
+export const refundSchema = z.strictObject({
+  transactionId: wellFormed(255).describe('Ours, or the gateway’s.'),
+  amount: z
+    .int()
+    .positive()
+    .describe('Minor units. For a gateway that refunds only in full: what was charged.'),
+  reason: wellFormed(500),
+})
 
 /** `key`: the gateway's, of the configuration. Throws as a charge does. */
 export async function refund(

@@ -1,6 +1,6 @@
 // Payments as the API and the host application see them, and what a gateway tells of one. Types
-// only. Those of the API are generated from the OpenAPI document, which `schemas.ts`,
-// `event-schemas.ts` and `api/answers.ts` make.
+// only. Those of the API are generated from the OpenAPI document, which the schemas of `charging/`
+// and `api/` make.
 
 import type * as api from '../../../libraries/api/types.ts'
 import type { PaymentError } from './exceptions.ts'

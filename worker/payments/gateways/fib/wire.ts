@@ -5,7 +5,7 @@ import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor, moneyIn } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import type { ReportedRefund } from '../../domain/types.ts'
-import { optionalText } from '../../schemas.ts'
+import { optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
 import { coded, refusal, truncate } from '../reply.ts'
 

@@ -2,11 +2,11 @@
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
-import { majorText, moneyIn } from '../../domain/money.ts'
+import { majorText } from '../../domain/money.ts'
 import { present } from '../../domain/shown.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, RefundSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
-import { optionalText } from '../../schemas.ts'
+import { moneyOf, optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 import { coded, refusal, truncate } from '../reply.ts'
 
@@ -34,15 +34,7 @@ const OUR_KEY = 'external_reference_id'
 const MAX_DESCRIPTION_CHARS = 255
 const MAX_REFUND_DESCRIPTION_CHARS = 140
 
-/** In minor units. */
-const money = z
-  .object({ value: z.string(), currency: z.string() })
-  .transform(({ value, currency }, { addIssue }) => {
-    const read = moneyIn(value, currency)
-    if (read) return read
-    addIssue('is not an amount')
-    return z.NEVER
-  })
+const money = moneyOf(z.string())
 
 /** The answer to a new payment. */
 export const made = z.object({

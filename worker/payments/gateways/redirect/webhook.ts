@@ -4,7 +4,7 @@
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import { optionalText } from '../../schemas.ts'
+import { optionalText } from '../fields.ts'
 import type { GatewayCall, IgnoredWebhook, UnreadableWebhook, WebhookRequest } from '../gateway.ts'
 import { parseJson, unreadableParts } from '../reply.ts'
 import { failure, id, meaningOf, money, optionalId, timeOf } from './wire.ts'

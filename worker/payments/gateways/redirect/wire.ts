@@ -2,9 +2,9 @@
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
-import { fromMinor, moneyIn } from '../../domain/money.ts'
+import { fromMinor } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText } from '../../schemas.ts'
+import { moneyOf, optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
 import { coded, refusal } from '../reply.ts'
 
@@ -12,15 +12,7 @@ import { coded, refusal } from '../reply.ts'
 export const id = z.union([z.string().min(1), z.int()]).transform(String)
 export const optionalId = id.optional().catch(undefined)
 
-/** In minor units, with its currency. */
-export const money = z
-  .object({ value: z.union([z.number(), z.string()]), currency: z.string() })
-  .transform(({ value, currency }, { addIssue }) => {
-    const money = moneyIn(value, currency)
-    if (money) return money
-    addIssue('is not an amount')
-    return z.NEVER
-  })
+export const money = moneyOf(z.union([z.number(), z.string()]))
 
 /** The answer to `transaction/init`. */
 export const opened = z.object({

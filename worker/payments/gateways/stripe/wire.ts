@@ -5,7 +5,7 @@ import { GatewayUnavailableException, type PaymentError } from '../../domain/exc
 import { minorUnits } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
-import { optionalText } from '../../schemas.ts'
+import { optionalText } from '../fields.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
 

@@ -1,19 +1,19 @@
-// Payments and their webhooks as the API and the host application see them. The OpenAPI document is
-// made of these schemas, and the types of `domain/types.ts` of that.
+// Payments as the host application gets them: in answers to a charge and a refund, and in events,
+// with alerts and webhooks. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
-import { ALERT_KINDS, PAYMENT_STATUSES } from './domain/status.ts'
+import { chargeSchema, metadataSchema } from '../charging/charge-request.ts'
+import {
+  ALERT_KINDS,
+  CALL_KINDS,
+  DURABLE_EVENTS,
+  type EventName,
+  PAYMENT_STATUSES,
+} from '../domain/status.ts'
 
 export const timeSchema = z.string().meta({ format: 'date-time' })
 
 export const statusSchema = z.enum(PAYMENT_STATUSES)
-
-const METADATA_CHARS = 4_096
-export const metadataSchema = z
-  .record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-  .refine((data) => JSON.stringify(data).length <= METADATA_CHARS, 'must fit into 4 KiB')
-  .describe('Up to 4 KiB. It is returned in every event.')
 
 export const paymentErrorSchema = z
   .object({
@@ -180,114 +180,118 @@ export const webhookPayloadSchema = z.object({
     .exactOptional(),
 })
 
-/**
- * A text of a reply that may be missing. Some gateways write null or another type, which must not
- * make a reply invalid whose amounts are correct.
- */
-export const optionalText = z.string().min(1).optional().catch(undefined)
+export const alertDetailSchema = z
+  .object({
+    reference: z.string().describe('The host application’s, of the payment.'),
+    amount: z.int().describe('The gateway’s event has it; without one, the payment or the refund.'),
+    currency: z.string(),
+    expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
+    expectedCurrency: z.string(),
+    gatewayTransactionId: z
+      .string()
+      .describe('In an event whose ids contradict, or that our key may not read.'),
+    externalReferenceId: z.string().describe('In an event whose ids contradict.'),
+    eventId: z.string().describe('The gateway’s event that raised it.'),
+    otherTransactionId: z
+      .string()
+      .describe('Ours: the other payment of a paid order, or the one that contradicting ids name.'),
+    otherGateway: z.string().describe('The gateway of that other payment.'),
+    refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
+    gatewayRefundId: z.string().describe('The id of a refund that was asked for here.'),
+    askedBy: z.string().describe('The subject that asked for the refund.'),
+    inquiry: z.literal(true).describe('Of a dispute: the bank only asks, and no money is out yet.'),
+    outcome: z
+      .string()
+      .describe('How a dispute has ended, in the gateway’s word, such as `won` or `lost`.'),
+    since: timeSchema.describe('Open since.'),
+    gatewayStatus: z
+      .union([statusSchema, z.literal('none')])
+      .describe(
+        'For a refund with a wrong amount, and for ids that contradict, the status of the event. ' +
+          'Otherwise, what the gateway answered last.',
+      ),
+    event: z.string().describe('The id of the event that was not delivered.'),
+    type: z.enum(DURABLE_EVENTS).describe('The type of the event that was not delivered.'),
+    deliveryId: z.string().describe('What can be sent again.'),
+    endpoint: z.string().describe('Where it can be sent again to.'),
+    lastStatus: z.int(),
+    error: z
+      .union([paymentErrorSchema, z.string()])
+      .describe('The gateway’s, or why an event was not taken, or cannot be read.'),
+  })
+  .exactPartial()
+  .describe('What happened, as far as it is known. Amounts are in minor units.')
 
-/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
-const wellFormed = (maxChars: number) =>
-  z
+export const raisedAlertSchema = z.object({
+  id: z.string(),
+  kind: alertKindSchema,
+  gateway: z.string(),
+  transactionId: z.string().describe('Ours. Empty if it is not known.'),
+  detail: alertDetailSchema,
+  createdAt: timeSchema,
+})
+
+/** Once it was acknowledged. */
+export const settledAlertSchema = raisedAlertSchema.extend({
+  acknowledgedAt: timeSchema,
+  acknowledgedBy: z
     .string()
-    .min(1)
-    .max(maxChars)
-    .refine((text) => text.isWellFormed(), 'must be whole characters')
-
-const NO_CONTROLS = 'must not hold control characters'
-
-const line = (maxChars: number) =>
-  wellFormed(maxChars).regex(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
-    /^[^\u0000-\u001f\u007f]*$/,
-    NO_CONTROLS,
-  )
-
-/** Characters are counted as a person does: an emoji is two units of UTF-16, and one character. */
-const lines = (maxChars: number) =>
-  z
+    .describe(
+      'The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has ' +
+        'reported money, or an end, or that of a dispute; `capture`: all of it was captured; ' +
+        '`delivery`: the endpoint accepts events again.',
+    ),
+  gatewayReference: z
     .string()
-    .min(1)
-    .refine((text) => [...text].length <= maxChars, `must have ${maxChars} characters at most`)
-    .refine((text) => text.isWellFormed(), 'must be whole characters')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
-    .refine((text) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text), NO_CONTROLS)
-    .meta({ maxLength: maxChars })
-
-const isPage = (text: string): boolean => {
-  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
-}
-
-const httpUrl = z
-  .string()
-  .max(2_048)
-  .refine(isPage, 'must be an http(s) URL without white space and without a user')
-  .meta({ format: 'uri' })
-
-export const chargeSchema = z.strictObject({
-  gateway: z.string().min(1).describe('Key of the configuration, such as `redirect`.'),
-  reference: line(255).describe(
-    'Your id of the order. Repeating the charge of an order is safe: it cannot be paid twice.',
-  ),
-  amount: z
-    .int()
-    .positive()
-    .max(MAX_AMOUNT, 'must have 15 digits at most')
-    .describe('Minor units: IQD 25,000 is 25000, USD 12.50 is 1250.'),
-  currency: z.string().regex(CURRENCY, 'must be three capital letters'),
-  description: line(500).describe('The text that the payer sees.'),
-  returnUrl: httpUrl
-    .describe('The page that the payer returns to; overrides the configured one.')
-    .exactOptional(),
-  cancelUrl: httpUrl
-    .describe(
-      'The page for a payer who does not pay; overrides the configured one. Without both, it is ' +
-        '`returnUrl`.',
-    )
-    .exactOptional(),
-  customerPhone: line(32).describe('Sent to the gateway, and not stored.').exactOptional(),
-  metadata: metadataSchema.exactOptional(),
-  replace: z
-    .boolean()
-    .describe(
-      'If this charge was requested before, and its page or code was lost or has expired: once ' +
-        'its gateway is certain that it is not paid, it is cancelled, and another attempt ' +
-        'begins. An open charge of this order with another request is closed at its gateway ' +
-        'first, where that can be cancelled. This field is not part of the comparison with the ' +
-        'earlier request.',
-    )
-    .exactOptional(),
-  repeat: z
-    .boolean()
-    .describe(
-      'Charges an order again though it is paid: another payment, for its own ' +
-        '`Idempotency-Key`, which it needs. An open payment of the order is returned as it is. ' +
-        'This field is not part of the comparison with the earlier request.',
-    )
-    .exactOptional(),
-})
-
-export const refundSchema = z.strictObject({
-  transactionId: wellFormed(255).describe('Ours, or the gateway’s.'),
-  amount: z
-    .int()
-    .positive()
-    .describe('Minor units. For a gateway that refunds only in full: what was charged.'),
-  reason: wellFormed(500),
-})
-
-export const sendAllSchema = z.strictObject({
-  endpoint: line(2_048).describe('As `GET /api/payments/failing-endpoints` lists it.'),
-})
-
-export const noteAskedSchema = z.strictObject({
-  text: lines(2_000).describe('It may have several lines.'),
-})
-
-export const acknowledgementSchema = z.strictObject({
-  gatewayReference: line(255)
     .describe('The gateway’s id of what was done about it, such as a refund by hand.')
     .exactOptional(),
 })
+
+const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
+
+/** The request of a charge, as it is stored and in events. */
+export const requestedSchema = z.object(requested)
+
+const moved = z.object({ transaction: transactionSchema })
+
+export const EVENT_PAYLOADS = {
+  PaymentInitiated: z
+    .object({
+      gateway: z.string(),
+      request: requestedSchema,
+      transaction: transactionSchema,
+    })
+    .describe('Stored before the gateway is called.'),
+  PaymentSucceeded: moved.describe('Compare `paid` with the price, then deliver.'),
+  PaymentFailed: moved.describe('The same request starts another attempt.'),
+  PaymentCancelled: moved.describe('Cancelled or expired: the status of the transaction tells.'),
+  PaymentRefunded: moved.describe('All of it or a part: `refundedAmount` tells.'),
+  RefundAmountChanged: moved
+    .extend({ previousRefundedAmount: z.int().describe('Minor units.') })
+    .describe(
+      '`refundedAmount` changed and the status did not: another part was refunded, a refund has ' +
+        'failed, or late money went back. Ignore one with a lower `refundRevision` than you have.',
+    ),
+  AlertRaised: z
+    .object({ alert: raisedAlertSchema, transaction: transactionSchema })
+    .describe('A person should look at this transaction: the alert says why.'),
+  AlertSettled: z
+    .object({ alert: settledAlertSchema, transaction: transactionSchema })
+    .describe('Somebody acknowledged this alert, or a refund settled it.'),
+  WebhookReceived: z
+    .object({ payload: webhookPayloadSchema })
+    .describe('A verified webhook came, a duplicate too.'),
+  WebhookVerificationFailed: z
+    .object({
+      gateway: z.string(),
+      reason: z.string(),
+      headers: z.record(z.string(), z.string()).describe('Sensitive ones are redacted.'),
+    })
+    .describe('A webhook whose signature or token is wrong.'),
+  GatewayTimeout: z
+    .object({ gateway: z.string(), endpoint: z.string(), durationMs: z.number() })
+    .describe('A gateway did not answer in time.'),
+  CircuitOpened: z
+    .object({ gateway: z.string(), kind: z.enum(CALL_KINDS) })
+    .describe('Once per opening. `kind`: the calls that are not made for now.'),
+} satisfies Record<EventName, z.ZodType>
