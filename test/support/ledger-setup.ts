@@ -225,8 +225,9 @@ export class LedgerSetup {
 
   async story(of: Transaction | string): Promise<Story> {
     const id = typeof of === 'string' ? of : of.id
-    const story = await this.queries.story(id)
-    if (!story) throw new Error(`there is no payment ${id}`)
+    const found = await this.queries.story(id)
+    if (!found) throw new Error(`there is no payment ${id}`)
+    const { payment: _, installation: _own, ...story } = found
     return story
   }
 

@@ -7,7 +7,6 @@ import type {
   AuditRecord,
   EventRecord,
   Listed,
-  ListedStory,
   Story,
   Transaction,
 } from '../../worker/payments/domain/types.ts'
@@ -43,9 +42,12 @@ export function sqliteLedger(deps: Omit<LedgerDeps, 'database'>) {
   return { ledger: openLedger({ ...deps, database }), queries: readable(libsqlQueries(database)) }
 }
 
+type FoundStory = NonNullable<Awaited<ReturnType<PaymentQueries['story']>>>
+type ReadableStory = Omit<FoundStory, keyof Story> & Story
+
 export interface ReadableQueries extends PaymentQueries {
   transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>
-  story(transactionId: string, now?: number): Promise<Story | undefined>
+  story(transactionId: string): Promise<ReadableStory | undefined>
   webhookEvents(...given: Parameters<PaymentQueries['webhookEvents']>): Promise<EventRecord[]>
   alerts(...given: Parameters<PaymentQueries['alerts']>): Promise<AlertRecord[]>
   audit(...given: Parameters<PaymentQueries['audit']>): Promise<AuditRecord[]>
@@ -58,17 +60,15 @@ export const readable = (queries: PaymentQueries): ReadableQueries => ({
   webhookEvents: async (...given) => (await queries.webhookEvents(...given)).map(read),
   alerts: async (...given) => (await queries.alerts(...given)).map(read),
   audit: async (...given) => (await queries.audit(...given)).map(read),
-  async story(id, now = Date.now()) {
-    const story = await queries.story(id, now)
+  async story(id) {
+    const story = await queries.story(id)
     return story && readStory(story)
   },
 })
 
-const readStory = (story: ListedStory): Story => ({
+const readStory = (story: FoundStory): ReadableStory => ({
+  ...story,
   transaction: read(story.transaction),
-  isStranded: story.isStranded,
-  can: story.can,
-  check: story.check,
   webhookEvents: story.webhookEvents.map(read),
   refunds: story.refunds.map(read),
   events: story.events.map(read),

@@ -11,17 +11,11 @@ import { refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config/payments-config.ts'
 import type { Notify } from './domain/outbox.ts'
 import type { TransactionRow } from './domain/rows.ts'
-import type {
-  AskedCharge,
-  GatewayHealth,
-  PaymentResponse,
-  RefundRequest,
-  RefundResult,
-} from './domain/types.ts'
+import type { AskedCharge, PaymentResponse, RefundRequest, RefundResult } from './domain/types.ts'
 import { IN_PROCESS, type OperationContext, type PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
 import { gatewayOf } from './gateways/gateway.ts'
-import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
+import type { GatewayGuard } from './gateways/guard.ts'
 import type { Refusals } from './gateways/refusals.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Deliverer } from './outbox/deliver.ts'
@@ -57,8 +51,7 @@ export interface Payments extends PaymentsFacade, Pick<Reconciliation, 'checkNow
   ledger: Ledger
   queries: PaymentQueries
   refused: Refusals['refused']
-  /** In the order of the configuration. */
-  gateways(): Promise<GatewayHealth[]>
+  guard: Pick<GatewayGuard, 'health'>
   sweeper: Sweeper
   /** Starts a sweep and does not wait for it. */
   sweepLater(): void
@@ -68,7 +61,7 @@ export interface Payments extends PaymentsFacade, Pick<Reconciliation, 'checkNow
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, guard, refusals, queries, deliverer, clock, log, fetch, keepAlive } = deps
-  const { gateways, accounts, onMismatch, toleranceMs } = config
+  const { gateways, onMismatch, toleranceMs } = config
   const later = (work: Promise<unknown>) =>
     keepAlive(
       work.catch((error: unknown) => {
@@ -109,7 +102,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     ledger,
     queries,
     refused: (from) => refusals.refused(from),
-    gateways: () => gatewayHealth({ gateways, accounts, guard }),
+    guard,
     checkNow,
     sweeper,
     sweepLater: () => later(sweeper.sweep()),

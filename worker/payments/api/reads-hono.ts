@@ -4,10 +4,12 @@
 import { type Context, Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../../shared/problem.ts'
+import type { PaymentsConfig } from '../config/payments-config.ts'
 import { toPause } from '../domain/shown.ts'
 import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
+import { type AnyGateway, isClosable, mayRefund, supportsStatusCheck } from '../gateways/gateway.ts'
+import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import type { Page } from '../queries/transactions-libsql.ts'
@@ -22,6 +24,7 @@ import {
   ratesQuery,
   transactionsQuery,
 } from './query-parameters.ts'
+import { storyOf } from './story.ts'
 
 /** Without the first three, a page of another origin cannot read a 304. */
 // biome-ignore format: several names a line.
@@ -59,14 +62,14 @@ const TRANSACTION_TABLE = {
 
 export interface QueryDeps {
   queries: PaymentQueries
-  config: { gateways: ReadonlyMap<string, AnyGateway> }
-  gateways(): Promise<GatewayHealth[]>
+  config: Pick<PaymentsConfig, 'gateways' | 'accounts'>
+  guard: Pick<GatewayGuard, 'health'>
   refused: Refusals['refused']
 }
 
 /** Mounted after the check of the scope. */
 export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
-  const { queries, gateways, refused } = payments
+  const { queries, refused } = payments
   const app = new Hono()
   const transactions = (c: Context) => {
     const { format, cursor, limit, ...filter } = queryOf(c.req.url, transactionsQuery)
@@ -113,8 +116,8 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
   })
   app.get('/gateways', async (c) => {
     queryOf(c.req.url, noQuery)
-    const [all, pause] = await Promise.all([gateways(), queries.pause()])
-    return c.json({ gateways: all, ...(pause && { pause: toPause(pause) }) })
+    const [gateways, pause] = await Promise.all([gatewayHealth(payments), queries.pause()])
+    return c.json({ gateways, ...(pause && { pause: toPause(pause) }) })
   })
   app.get('/webhook-rates', async (c) => {
     const { minutes } = queryOf(c.req.url, ratesQuery)
@@ -141,20 +144,25 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
   return app
 }
 
-export const unknownTransaction = () =>
-  new Problem('unknown_transaction', 'There is no transaction with this id.')
-
-/** Everything that is known of one payment, as one object. */
-export async function storyOf(
-  { queries, config }: Pick<QueryDeps, 'queries' | 'config'>,
-  transactionId: string,
-  now: number,
-) {
-  const story = await queries.story(transactionId, now, config.gateways)
-  if (!story) throw unknownTransaction()
-  const { transaction, ...rest } = story
-  return { ...transaction, ...rest }
+/** In the order of the configuration. */
+async function gatewayHealth({ config, guard }: QueryDeps): Promise<GatewayHealth[]> {
+  const { gateways, accounts } = config
+  const breakers = await guard.health([...gateways.keys()])
+  return [...gateways].flatMap(([key, gateway]) => {
+    const account = accounts.get(key)
+    const breaker = breakers[key]
+    return account && breaker ? { key, ...account, breaker, ...capabilitiesOf(gateway) } : []
+  })
 }
+
+const capabilitiesOf = (gateway: AnyGateway) => ({
+  supportsRefund: mayRefund(gateway),
+  ...(mayRefund(gateway) && { refunds: gateway.refunds }),
+  supportsStatusCheck: supportsStatusCheck(gateway),
+  findsLostForS: Math.floor(gateway.chargeRepeatableForMs / 1_000),
+  supportsCancel: isClosable(gateway),
+  ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
+})
 
 interface ListAsked {
   format?: 'json' | 'csv' | 'jsonl'

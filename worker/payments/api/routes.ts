@@ -15,7 +15,8 @@ import type { AskedCharge, RefundRequest } from '../domain/types.ts'
 import type { Payments } from '../payments.ts'
 import { CORRELATION_ID, correlationIdOf } from '../webhooks/middleware.ts'
 import { settlementRoutes } from './books-hono.ts'
-import { queryRoutes, storyOf, unknownTransaction } from './reads-hono.ts'
+import { queryRoutes } from './reads-hono.ts'
+import { storyOf, unknownTransaction } from './story.ts'
 
 const MAX_BODY_BYTES = 64 << 10
 

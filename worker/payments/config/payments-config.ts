@@ -9,7 +9,6 @@ import type { SignalboxFile } from '../define-config.ts'
 import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
-import type { Account } from '../gateways/registry.ts'
 import { INSTALLATION } from '../ledger/libsql/ledger-row-libsql.ts'
 import { LOCATION_HINTS, type LocationHint } from '../ledger/rpc.ts'
 import type { Listeners } from '../outbox/deliver.ts'
@@ -17,6 +16,17 @@ import type { Endpoint } from '../outbox/endpoint.ts'
 import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
 import { routePrefixOf } from '../webhooks/route-names.ts'
 import { driversOf, gatewaysOf, settingsOf } from './gateway-settings.ts'
+
+/** Facts about a configured gateway that its driver does not know. */
+interface Account {
+  /** Its driver's name in signalbox.config.ts. */
+  driver: string
+  /**
+   * Its `base_url` is PAYMENT_SIMULATOR_URL, where charges use no real money. Loopback alone may
+   * be a tunnel to a real gateway.
+   */
+  isLocal: boolean
+}
 
 export interface PaymentsConfig {
   /** In the order of the file. */

@@ -151,24 +151,18 @@ interface StoryParts {
   notes: Note
 }
 
-interface StoryFacts {
-  isStranded: boolean
-  can: Can
-  check: CheckTimes
-}
-
 /**
  * One payment with its webhook events, refunds, events and alerts.
  * @forTests A story without an unreadable row.
  */
-export type Story = { transaction: Transaction } & StoryFacts & {
-    [Part in keyof StoryParts]: StoryParts[Part][]
-  }
+export type Story = { transaction: Transaction; check: CheckTimes } & {
+  [Part in keyof StoryParts]: StoryParts[Part][]
+}
 
 /** A story in which any part may be an unreadable row. */
-export type ListedStory = { transaction: Listed<Transaction> } & StoryFacts & {
-    [Part in keyof StoryParts]: Listed<StoryParts[Part]>[]
-  }
+export type ListedStory = { transaction: Listed<Transaction>; check: CheckTimes } & {
+  [Part in keyof StoryParts]: Listed<StoryParts[Part]>[]
+}
 
 /** One gateway as `GET /api/payments/gateways` shows it. */
 export type GatewayHealth = api.Gateway

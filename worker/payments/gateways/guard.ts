@@ -9,17 +9,10 @@ import type { Log } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
 import { hasCome } from '../domain/time.ts'
-import type { BreakerHealth, Breakers, GatewayHealth } from '../domain/types.ts'
+import type { BreakerHealth, Breakers } from '../domain/types.ts'
 import { callbackLimit, type Purpose } from './callbacks.ts'
 import { type Exchanged, exchange, TIMEOUT_MS, withRetries } from './exchange.ts'
-import {
-  type AnyGateway,
-  type GatewayRequest,
-  isClosable,
-  mayRefund,
-  supportsStatusCheck,
-} from './gateway.ts'
-import type { Account } from './registry.ts'
+import type { AnyGateway, GatewayRequest } from './gateway.ts'
 
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
@@ -305,29 +298,3 @@ export function health(state: BreakerState, now: number): BreakerHealth {
   if (hasCome(openUntil, now, OPEN_MS)) return { state: 'probing', ...failed }
   return { state: 'open', ...failed, openUntil: new Date(openUntil).toISOString() }
 }
-
-export interface HealthDeps {
-  gateways: ReadonlyMap<string, AnyGateway>
-  accounts: ReadonlyMap<string, Account>
-  guard: Pick<GatewayGuard, 'health'>
-}
-
-/** In the order of the configuration. */
-export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> {
-  const { gateways, accounts, guard } = deps
-  const breakers = await guard.health([...gateways.keys()])
-  return [...gateways].flatMap(([key, gateway]) => {
-    const account = accounts.get(key)
-    const breaker = breakers[key]
-    return account && breaker ? { key, ...account, breaker, ...capabilitiesOf(gateway) } : []
-  })
-}
-
-const capabilitiesOf = (gateway: AnyGateway) => ({
-  supportsRefund: mayRefund(gateway),
-  ...(mayRefund(gateway) && { refunds: gateway.refunds }),
-  supportsStatusCheck: supportsStatusCheck(gateway),
-  findsLostForS: Math.floor(gateway.chargeRepeatableForMs / 1_000),
-  supportsCancel: isClosable(gateway),
-  ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
-})

@@ -12,27 +12,21 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import { type Earlier, isAskable, isUnpayable } from '../domain/open-charge.ts'
-import { isCalled, isForeign, type Payment, paidAmount } from '../domain/payment.ts'
-import { isRefundable, isRefunding, refundable } from '../domain/refunds.ts'
+import type { Earlier } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { isoTime, possibleTime } from '../domain/time.ts'
-import type { Can, ChargeRequest, OpenedPayment } from '../domain/types.ts'
+import type { ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import { maskError } from '../mask.ts'
 import type { OpenCall } from './client.ts'
-import {
-  type AnyGateway,
-  type ChargeAnswer,
-  type Gateway,
-  type GatewayCharge,
-  type GatewayRefund,
-  isClosable,
-  mayRefund,
-  type RefundAnswer,
-  type Refused,
-  type StoredPayment,
-  type SupportsRefund,
-  supportsStatusCheck,
+import type {
+  ChargeAnswer,
+  Gateway,
+  GatewayCharge,
+  GatewayRefund,
+  RefundAnswer,
+  Refused,
+  StoredPayment,
+  SupportsRefund,
 } from './gateway.ts'
 
 /** Throws InvalidArgumentException for a payment without a gateway id: it cannot be asked about. */
@@ -43,34 +37,6 @@ export function storedPayment(row: TransactionRow): StoredPayment {
   }
   const externalReferenceId = row.external_reference_id ?? ''
   return { gatewayTransactionId, externalReferenceId, reference, amount, currency }
-}
-
-/** What may be asked for of a payment now, by the rules that the operations themselves follow. */
-export function canOf(
-  payment: Payment,
-  gateway: AnyGateway | undefined,
-  { installation, now }: { installation: string; now: number },
-): Can {
-  const { transaction } = payment
-  if (!gateway || isForeign(transaction, installation)) {
-    return { refund: 0, check: false, cancel: false }
-  }
-  const isFree = !isCalled(transaction, now)
-  const isOver = isUnpayable(transaction, gateway)
-  const mayClose = isClosable(gateway) && transaction.gateway_transaction_id !== null
-  return {
-    refund: leftOf(payment, gateway),
-    check: isFree && supportsStatusCheck(gateway) && isAskable(transaction, gateway, now),
-    cancel: isFree && transaction.status === 'Pending' && (isOver || mayClose),
-  }
-}
-
-/** The most that can be refunded. A gateway that refunds all or nothing may have no part left. */
-function leftOf(payment: Payment, gateway: AnyGateway): number {
-  if (!mayRefund(gateway)) return 0
-  if (!isRefundable(payment) || isRefunding(payment)) return 0
-  const left = Math.max(0, refundable(payment))
-  return gateway.refunds === 'full' && left < paidAmount(payment.transaction) ? 0 : left
 }
 
 /** What came of asking a gateway. `failure`: what its driver threw, if it did. */

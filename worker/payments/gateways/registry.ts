@@ -11,14 +11,3 @@ import { stripe } from './stripe/stripe.ts'
 export const DRIVERS = { redirect, fib, stripe, mollie } as const satisfies Record<string, Driver>
 
 export type DriverName = keyof typeof DRIVERS
-
-/** Facts about a configured gateway that its driver does not know. */
-export interface Account {
-  /** Its driver's name in signalbox.config.ts. */
-  driver: string
-  /**
-   * Its `base_url` is PAYMENT_SIMULATOR_URL, where charges use no real money. Loopback alone may
-   * be a tunnel to a real gateway.
-   */
-  isLocal: boolean
-}

@@ -1,7 +1,7 @@
 // Webhook events and stories of payments, on libSQL. Of one story or page, what gateways sent is
 // left out beyond some MiB: it is read by itself.
 
-import { isStranded } from '../domain/open-charge.ts'
+import type { Payment } from '../domain/payment.ts'
 import {
   type AlertRow,
   type DeliveryRow,
@@ -26,8 +26,6 @@ import {
 } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
-import { canOf } from '../gateways/outcome.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import {
   AUDIT,
@@ -43,6 +41,13 @@ import {
 import type { Page } from './transactions-libsql.ts'
 
 type StoredRow = OutboxRow & { was_given_up: 0 | 1 }
+
+type FoundStory = ListedStory & {
+  /** Its rows, but for disputes. */
+  payment: Payment
+  /** The database's own id. */
+  installation: string
+}
 
 export const eventQueries = (run: RunQuery) => ({
   /** Newest first. */
@@ -73,15 +78,8 @@ export const eventQueries = (run: RunQuery) => ({
       statements: [statement('SELECT * FROM payment_webhook_events WHERE id = :id', { id })],
       read: ([rows]) => rowsOf<ReadEventRow>(rows).map(listed(toEventRecord))[0],
     }),
-  /**
-   * By our id. `now`, in ms: a charge that is still in progress is not stranded. `gateways`: those
-   * at which something can be done with it.
-   */
-  story: async (
-    id: string,
-    now: number,
-    gateways: ReadonlyMap<string, AnyGateway> = new Map(),
-  ): Promise<ListedStory | undefined> => {
+  /** By our id. */
+  story: async (id: string): Promise<FoundStory | undefined> => {
     const read = await run({
       statements: STORY.map((sql) => statement(sql, { id, read_upto: 0, ...LIMITS })),
       read: ([rows, refunds, alerts, audit, notes, ...parts]) => ({
@@ -102,17 +100,14 @@ export const eventQueries = (run: RunQuery) => ({
     ])
     return {
       transaction: listed(toTransaction)(row),
-      isStranded: isStranded(row, now),
-      can: canOf({ transaction: row, refunds, alerts, disputes: [] }, gateways.get(row.gateway), {
-        installation: row.ours,
-        now,
-      }),
       check: toCheck(row),
       webhookEvents: events.map(listed(toEventRecord)),
       refunds: refunds.map(listed(toRefund)),
       alerts: alerts.map(listed(toAlert)),
       events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
       ...rest,
+      payment: { transaction: row, refunds, alerts, disputes: [] },
+      installation: row.ours,
     }
   },
 })

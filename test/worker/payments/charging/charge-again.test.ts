@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { storyOf } from '../../../../worker/payments/api/story.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { request } from '../../../support/payments.ts'
@@ -73,7 +74,8 @@ describe('a repeated charge', () => {
     await clock.advance(HOUR)
     const stranded = { ...bare, status: 'Pending', isStranded: true }
     expect(await payments.charge(order)).toStrictEqual(stranded)
-    expect(await payments.queries.story(bare.transactionId)).toMatchObject({ isStranded: true })
+    const story = await storyOf(payments, bare.transactionId, clock.now())
+    expect(story).toMatchObject({ isStranded: true })
     await report('Expired')
     const expired = await payments.charge(order, keyed)
     expect(expired).toStrictEqual({ ...bare, status: 'Expired' })

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import { beginClosing } from '../../../../worker/payments/acts/close-charge.ts'
 import { beginRefund } from '../../../../worker/payments/acts/refund.ts'
+import { canOf } from '../../../../worker/payments/api/story.ts'
 import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { type AnyGateway, isClosable } from '../../../../worker/payments/gateways/gateway.ts'
-import { canOf } from '../../../../worker/payments/gateways/outcome.ts'
 import { decided, RULES, rowsOf } from '../../../support/acts.ts'
 import { alertRow, came, MINUTE, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 
