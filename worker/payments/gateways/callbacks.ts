@@ -61,6 +61,8 @@ const PROVEN: BucketRule = { burst: 10, perSecond: 0.2 }
 /** A bucket that was not used for this long is full again, so it can be deleted. */
 const FULL_AFTER_MS = (PROVEN.burst / PROVEN.perSecond) * 1_000
 
+type Taken = { ok: true } | { ok: false; reason: 'rate_limited'; retryAfterMs: number }
+
 export function callbackLimit() {
   const unproven = new Map<string, BucketState>()
   /** In the order of their last use, the oldest first. */
@@ -74,17 +76,15 @@ export function callbackLimit() {
   }
 
   return {
-    take(
-      gateway: string,
-      purpose: Exclude<Purpose, 'call'>,
-      now: number,
-    ): { ok: true } | { ok: false; retryAfterMs: number } {
+    /** Anything but a callback is admitted. */
+    take(gateway: string, purpose: Purpose, now: number): Taken {
+      if (purpose === 'call') return { ok: true }
       const isProven = purpose !== 'unproven'
       const [buckets, rule] = isProven ? [proven, PROVEN] : [unproven, UNPROVEN]
       const key = isProven ? JSON.stringify([gateway, purpose.proven]) : gateway
       deleteFull(now)
       const taken = take(buckets.get(key), rule, now)
-      if (!taken.ok) return taken
+      if (!taken.ok) return { ...taken, reason: 'rate_limited' }
       buckets.delete(key)
       buckets.set(key, taken.state)
       return { ok: true }

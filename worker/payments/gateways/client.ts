@@ -1,21 +1,24 @@
 // Calls a gateway: asks the guard for admission, adds the access token and retries, throws one
 // exception when there is no usable answer, and reports the result to the guard.
 
-import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
+import { DeadlineExceeded, within } from '../../shared/clock.ts'
 import { GatewayUnavailableException, TooManyCallbacks } from '../domain/exceptions.ts'
 import type { Notify } from '../domain/outbox.ts'
 import type { CallKind } from '../domain/status.ts'
+import type { TokenAnswer } from './access-tokens.ts'
 import { callbackLimit, type Purpose } from './callbacks.ts'
-import { type Exchanged, type ExchangeFailure, exchange, withRetries } from './exchange.ts'
+import {
+  type Exchanged,
+  type ExchangeFailure,
+  exchange,
+  type Transport,
+  withRetries,
+} from './exchange.ts'
 import type { CountedReply, Gateway, GatewayCall, GatewayRequest } from './gateway.ts'
-import type { Admission, GatewayGuard, TokenAnswer, Verdict } from './guard.ts'
+import type { Admission, GatewayGuard, Verdict } from './guard.ts'
 
-export interface ClientDeps {
+export interface ClientDeps extends Transport {
   guard: GatewayGuard
-  clock: Clock
-  log: Log
-  fetch: typeof fetch
   /** `GatewayTimeout` once for each try that ran out of time, and `CircuitOpened`. */
   notify: Notify
 }
@@ -45,14 +48,6 @@ export function createClient(deps: ClientDeps) {
   // The same limit as in the guard, for this isolate alone: a flood must not reach the one guard.
   const limit = callbackLimit()
 
-  async function ask(key: string, kind: CallKind, purpose: Purpose): Promise<Admission> {
-    if (purpose !== 'call') {
-      const taken = limit.take(key, purpose, clock.elapsed())
-      if (!taken.ok) return { ...taken, reason: 'rate_limited' }
-    }
-    return await guard.admit(key, kind, purpose)
-  }
-
   async function report(
     gateway: string,
     kind: CallKind,
@@ -76,7 +71,8 @@ export function createClient(deps: ClientDeps) {
     purpose: Purpose = 'call',
     deadlineAt = clock.elapsed() + CALL_TIMEOUT_MS,
   ): Promise<Admitted> {
-    const admission = await ask(key, kind, purpose)
+    const taken = limit.take(key, purpose, clock.elapsed())
+    const admission = taken.ok ? await guard.admit(key, kind, purpose) : taken
     if (!admission.ok) return { ok: false, error: refusalOf(key, admission) }
     const opened = openCall({ ...deps, key, deadlineAt }, admission.accessToken)
     const { verdict, failure, ...call } = opened
@@ -141,7 +137,7 @@ export function openCall(
   /** What failed last, without secrets. */
   failure(): string | undefined
 } {
-  const { key, clock, log, notify, deadlineAt } = deps
+  const { key, log, notify, deadlineAt } = deps
   let verdict: Verdict = 'neutral'
   let failure: string | undefined
   let isUnsent = true
@@ -185,9 +181,7 @@ export function openCall(
       unanswered = before
       return await sendOnce(request, token)
     }
-    const exchanged = await withRetries(once, {
-      clock,
-      log,
+    const exchanged = await withRetries(deps, once, {
       gateway: key,
       endpoint,
       deadlineAt,

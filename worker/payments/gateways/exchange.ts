@@ -46,14 +46,16 @@ export interface ExchangeFailure {
   detail?: string
 }
 
-export interface ExchangeDeps {
+/** With what requests are sent. */
+export interface Transport {
   fetch: typeof fetch
   clock: Clock
+  log: Log
 }
 
 /** `deadlineAt`, in ms: the deadline of the whole call, which may have several exchanges. */
 export async function exchange(
-  { fetch, clock }: ExchangeDeps,
+  { fetch, clock }: Transport,
   request: GatewayRequest,
   deadlineAt: number,
   token?: string,
@@ -171,9 +173,7 @@ const MAX_ATTEMPTS = 3
 /** A payer is waiting: there is no wait between tries that is longer than this. */
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 2_000 }
 
-export interface Retries {
-  clock: Clock
-  log: Log
+interface Retries {
   /** Key of the configuration. */
   gateway: string
   /** What the log calls the request. */
@@ -186,8 +186,9 @@ export interface Retries {
 
 /** Repeats until there is an answer, three tries are used, it must not repeat, or time is up. */
 export async function withRetries(
+  { clock, log }: Transport,
   once: () => Promise<Exchanged>,
-  { clock, log, gateway, endpoint, deadlineAt, mayRepeat, onTimeout }: Retries,
+  { gateway, endpoint, deadlineAt, mayRepeat, onTimeout }: Retries,
 ): Promise<Exchanged> {
   for (let attempt = 1; ; attempt++) {
     const exchanged = await once()

@@ -3,16 +3,14 @@
 // Its circuit breaker is pure: after five failed calls the circuit is open for 30 seconds, then one
 // call, the probe, tests the gateway.
 
-import * as z from 'zod'
-import type { Clock } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
 import { hasCome } from '../domain/time.ts'
 import type { BreakerHealth, Breakers } from '../domain/types.ts'
+import { AccessTokens, type TokenAnswer } from './access-tokens.ts'
 import { callbackLimit, type Purpose } from './callbacks.ts'
-import { type Exchanged, exchange, TIMEOUT_MS, withRetries } from './exchange.ts'
-import type { AnyGateway, GatewayRequest } from './gateway.ts'
+import type { Transport } from './exchange.ts'
+import type { AnyGateway } from './gateway.ts'
 
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
@@ -43,17 +41,14 @@ export interface BreakerStore {
 /** The name of a circuit in the store. */
 const circuitOf = (gateway: string, kind: CallKind): string => `${kind} ${gateway}`
 
-export interface GuardDeps {
+export interface GuardDeps extends Transport {
   gateways: ReadonlyMap<string, AnyGateway>
-  clock: Clock
   store: BreakerStore
-  fetch: typeof fetch
-  log: Log
 }
 
 export function createGuard(deps: GuardDeps): GatewayGuard {
   const { gateways, clock, store, log } = deps
-  const tokens = accessTokens(deps)
+  const tokens = new AccessTokens(deps)
   const limit = callbackLimit()
   const stateOf = (gateway: string, kind: CallKind) => store.get(circuitOf(gateway, kind)) ?? CLOSED
   for (const gateway of gateways.keys()) {
@@ -66,10 +61,8 @@ export function createGuard(deps: GuardDeps): GatewayGuard {
   return {
     async admit(gateway, kind, purpose) {
       const now = clock.now()
-      if (purpose !== 'call') {
-        const taken = limit.take(gateway, purpose, clock.elapsed())
-        if (!taken.ok) return { ...taken, reason: 'rate_limited' }
-      }
+      const taken = limit.take(gateway, purpose, clock.elapsed())
+      if (!taken.ok) return taken
       const before = stateOf(gateway, kind)
       // A probe decides for every payer whether the circuit closes: a stranger may not cause it.
       if (purpose === 'unproven' && before.openUntil !== undefined) {
@@ -113,92 +106,6 @@ export function createGuard(deps: GuardDeps): GatewayGuard {
         ]),
       )
     },
-  }
-}
-
-/** Renewed this long before it expires, so that it cannot expire on its way to the gateway. */
-const MARGIN_MS = 30_000
-/** The margin is at most this part of a token's lifetime. */
-const MARGIN_RATIO = 0.1
-/** For a token without `expires_in`; shorter than any gateway's. */
-const DEFAULT_LIFETIME_S = 60
-
-/** RFC 6749, section 5.1. Some gateways write the seconds as text. */
-const granted = z.object({
-  access_token: z.string().min(1),
-  expires_in: z.coerce.number().positive().catch(DEFAULT_LIFETIME_S),
-})
-
-export type TokenAnswer =
-  | { ok: true; token: string }
-  /** `timedOutAfterMs` where the gateway did not answer in time. */
-  | { ok: false; message: string; timedOutAfterMs?: number }
-
-/**
- * Callers who need a token at the same time share one fetch, and it is cached in memory until
- * shortly before it expires. No log and no error holds a token.
- */
-function accessTokens({ clock, fetch, log }: GuardDeps) {
-  const tokens = new Map<string, { token: string; validUntil: number }>()
-  const pending = new Map<string, Promise<TokenAnswer>>()
-
-  /** The cached token, if it is still valid. */
-  const cached = (gateway: string): string | undefined => {
-    const found = tokens.get(gateway)
-    return found && found.validUntil > clock.elapsed() ? found.token : undefined
-  }
-
-  async function fetchToken(gateway: string, request: GatewayRequest): Promise<TokenAnswer> {
-    const askedAt = clock.elapsed()
-    // The caller still has to call the gateway afterwards: all tries together get the time of one.
-    const deadlineAt = askedAt + TIMEOUT_MS
-    const exchanged = await withRetries(() => exchange({ fetch, clock }, request, deadlineAt), {
-      clock,
-      log,
-      gateway,
-      endpoint: request.endpoint,
-      deadlineAt,
-      // After a timeout the time of all tries is used up.
-      mayRepeat: ({ reason }) => reason !== 'timeout',
-    })
-    if (!exchanged.ok) return failedAnswer(exchanged)
-    const { status, body, authError } = exchanged.reply
-    const grant = granted.safeParse(body)
-    if (status >= 300 || !grant.success) {
-      const why = authError === undefined ? '' : `: ${authError}`
-      return { ok: false, message: `${request.endpoint} answered ${status} without a token${why}` }
-    }
-    const { access_token: token, expires_in } = grant.data
-    const lifetimeMs = expires_in * 1_000
-    const marginMs = Math.min(MARGIN_MS, lifetimeMs * MARGIN_RATIO)
-    tokens.set(gateway, { token, validUntil: askedAt + lifetimeMs - marginMs })
-    return { ok: true, token }
-  }
-
-  return {
-    cached,
-    /** `refused`: a token that the gateway refused. If it is the cached one, a new one is made. */
-    async get(gateway: string, request: GatewayRequest, refused?: string): Promise<TokenAnswer> {
-      const token = cached(gateway)
-      if (token !== undefined && token !== refused) return { ok: true, token }
-      const running = pending.get(gateway)
-      if (running) return await running
-      // A refused token must not be used while the new one is fetched.
-      tokens.delete(gateway)
-      const fetching = fetchToken(gateway, request).finally(() => pending.delete(gateway))
-      pending.set(gateway, fetching)
-      return await fetching
-    },
-  }
-}
-
-function failedAnswer(failure: Extract<Exchanged, { ok: false }>): TokenAnswer {
-  const { reason, status, durationMs, detail } = failure
-  const message = [reason, status, detail].filter((part) => part !== undefined).join(' ')
-  return {
-    ok: false,
-    message,
-    ...(reason === 'timeout' && { timedOutAfterMs: durationMs }),
   }
 }
 

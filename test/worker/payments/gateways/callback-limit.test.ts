@@ -21,7 +21,9 @@ describe('callbacks without a proof', () => {
   it('cause ten calls at once and then one per second, for all of a gateway together', () => {
     const { limit, through } = opened()
     expect(through('unproven', 1_000)).toBe(10)
-    expect(limit.take('fib', 'unproven', NOW)).toEqual({ ok: false, retryAfterMs: 1_000 })
+    const refused = { ok: false, reason: 'rate_limited', retryAfterMs: 1_000 }
+    expect(limit.take('fib', 'unproven', NOW)).toEqual(refused)
+    expect(limit.take('fib', 'call', NOW)).toEqual({ ok: true })
     expect(through('unproven', 1_000, NOW + 1_000)).toBe(1)
     expect(through('unproven', 1_000, NOW + 1_000, 'another')).toBe(10)
   })
