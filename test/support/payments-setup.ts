@@ -18,7 +18,7 @@ import type {
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
 import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/guard.ts'
-import { createRefusals } from '../../worker/payments/gateways/refusals.ts'
+import { createRefusals } from '../../worker/payments/ledger/refused-webhooks.ts'
 import {
   createDeliverer,
   type Listeners,

@@ -23,8 +23,8 @@ import type {
   UnreadableWebhook,
   WebhookRequest,
 } from '../gateways/gateway.ts'
-import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { type Refusals, type RefusedRow, withRow } from '../ledger/refused-webhooks.ts'
 import { maskHeaders, reportMask } from '../mask.ts'
 
 export interface ReceiverDeps {

@@ -4,7 +4,7 @@ import {
   createRefusals,
   type RefusedRow,
   type RefusedWebhooks,
-} from '../../../../worker/payments/gateways/refusals.ts'
+} from '../../../../worker/payments/ledger/refused-webhooks.ts'
 
 const row = (at: number, count = 1, more: Partial<RefusedRow> = {}): RefusedRow => ({
   at,
