@@ -25,7 +25,8 @@ import {
   toTransaction,
 } from '../domain/shown.ts'
 import type { Outcome } from '../domain/status.ts'
-import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
+import { isoTime } from '../domain/time.ts'
+import type { EventRecord, Listed, ListedStory, WebhookRate } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import {
   AUDIT,
@@ -77,6 +78,12 @@ export const eventQueries = (run: RunQuery) => ({
     run({
       statements: [statement('SELECT * FROM payment_webhook_events WHERE id = :id', { id })],
       read: ([rows]) => rowsOf<ReadEventRow>(rows).map(listed(toEventRecord))[0],
+    }),
+  /** Events received from `from` and before `to`, both the start of a minute, in ms. */
+  webhookRates: ({ from, to }: { from: number; to: number }): Promise<WebhookRate[]> =>
+    run({
+      statements: [statement(RATES, { from, to })],
+      read: ([rows]) => toRates(rowsOf<RateRow>(rows)),
     }),
   /** By our id. */
   story: async (id: string): Promise<FoundStory | undefined> => {
@@ -154,3 +161,28 @@ const STORY = [
   'SELECT * FROM payment_notes WHERE transaction_id = :id ORDER BY id',
   ...STORY_PARTS,
 ] as const
+
+const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events
+  FROM payment_webhook_events WHERE received_at >= :from AND received_at < :to
+  GROUP BY 1, 2 ORDER BY 1, 2`
+
+interface RateRow {
+  minute: number
+  outcome: Outcome
+  events: number
+}
+
+/** The rows are ordered by minute. */
+function toRates(rows: readonly RateRow[]): WebhookRate[] {
+  const rates: WebhookRate[] = []
+  for (const { minute, outcome, events } of rows) {
+    const at = isoTime(minute)
+    let rate = rates.at(-1)
+    if (rate?.at !== at) {
+      rate = { at, outcomes: {} }
+      rates.push(rate)
+    }
+    rate.outcomes[outcome] = events
+  }
+  return rates
+}

@@ -1,17 +1,11 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
 import type { Pause } from '../acts/working-set.ts'
-import type { AlertRow, DeliveryRow, TransactionRow } from '../domain/rows.ts'
+import type { AlertRow, DeliveryRow } from '../domain/rows.ts'
 import { type AuditedRow, listed, present, toAct, toAlert } from '../domain/shown.ts'
-import type { Action, Outcome } from '../domain/status.ts'
+import type { Action } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
-import type {
-  AlertRecord,
-  AuditRecord,
-  FailingEndpoint,
-  Listed,
-  WebhookRate,
-} from '../domain/types.ts'
+import type { AlertRecord, AuditRecord, FailingEndpoint, Listed } from '../domain/types.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
@@ -92,34 +86,6 @@ export function libsqlQueries(
         read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAct)),
       })
     },
-    /** By our id or the gateway's, among the gateway's payments. */
-    find: (gateway: string, transaction: string): Promise<TransactionRow | undefined> =>
-      run({
-        statements: [statement(FIND_TRANSACTION, { gateway, transaction })],
-        read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
-      }),
-    /** By our id. */
-    byId: (id: string): Promise<TransactionRow | undefined> =>
-      run({
-        statements: [statement('SELECT * FROM payment_transactions WHERE id = :id', { id })],
-        read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
-      }),
-    /** Payments of this order that may be paid at other gateways, at `now`, in ms. */
-    openElsewhere: (
-      order: { gateway: string; reference: string },
-      now: number,
-    ): Promise<{ gateway: string; transactionId: string }[]> =>
-      run({
-        statements: [statement(OPEN_ELSEWHERE, { ...order, now })],
-        read: ([rows]) =>
-          rowsOf<TransactionRow>(rows).map(({ gateway, id }) => ({ gateway, transactionId: id })),
-      }),
-    /** Events received from `from` and before `to`, both the start of a minute, in ms. */
-    webhookRates: ({ from, to }: { from: number; to: number }): Promise<WebhookRate[]> =>
-      run({
-        statements: [statement(RATES, { from, to })],
-        read: ([rows]) => toRates(rowsOf<RateRow>(rows)),
-      }),
     /** Those that did not accept an event twice: after one failure, the next try often works. */
     failingEndpoints: (): Promise<FailingEndpoint[]> =>
       run({
@@ -153,10 +119,6 @@ function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
     ...(since != null && { oldestAt: Number(since) }),
   }
 }
-
-const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events
-  FROM payment_webhook_events WHERE received_at >= :from AND received_at < :to
-  GROUP BY 1, 2 ORDER BY 1, 2`
 
 /**
  * A day of events may wait, and this is read every few seconds: 200 of them tell enough. The other
@@ -200,16 +162,6 @@ const WAITING = `SELECT (EXISTS (SELECT 1 FROM payment_transactions WHERE ${CHEC
 const OPEN_ALERTS = `SELECT kind, COUNT(*) AS open FROM payment_alerts
   WHERE acknowledged_at IS NULL GROUP BY kind`
 
-const FIND_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE(
-  (SELECT id FROM payment_transactions WHERE id = :transaction AND gateway = :gateway),
-  (SELECT id FROM payment_transactions
-    WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
-
-const OPEN_ELSEWHERE = `SELECT id, gateway FROM payment_transactions
-  WHERE reference = :reference AND gateway <> :gateway AND +status = 'Pending'
-    AND gateway_transaction_id IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)
-  ORDER BY id LIMIT 20`
-
 const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
   reference: `a.transaction_id IN
     (SELECT id FROM payment_transactions WHERE reference = :reference)`,
@@ -219,25 +171,4 @@ const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
   after: 'a.at >= :after',
   before: 'a.at < :before',
   cursor: 'a.id < :cursor',
-}
-
-interface RateRow {
-  minute: number
-  outcome: Outcome
-  events: number
-}
-
-/** The rows are ordered by minute. */
-function toRates(rows: readonly RateRow[]): WebhookRate[] {
-  const rates: WebhookRate[] = []
-  for (const { minute, outcome, events } of rows) {
-    const at = isoTime(minute)
-    let rate = rates.at(-1)
-    if (rate?.at !== at) {
-      rate = { at, outcomes: {} }
-      rates.push(rate)
-    }
-    rate.outcomes[outcome] = events
-  }
-  return rates
 }
