@@ -11,7 +11,7 @@ import {
 import type { GatewayEntry, SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Driver, Setting } from '../worker/payments/gateways/gateway.ts'
 import { DRIVERS, type DriverName } from '../worker/payments/gateways/registry.ts'
-import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
+import { withoutQuery } from '../worker/payments/outbox/deliver.ts'
 import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
 

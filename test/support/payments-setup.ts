@@ -21,10 +21,10 @@ import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/g
 import { createRefusals } from '../../worker/payments/ledger/refused-webhooks.ts'
 import {
   createDeliverer,
+  type Endpoint,
   type Listeners,
   subscribersOf,
 } from '../../worker/payments/outbox/deliver.ts'
-import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'

@@ -3,13 +3,13 @@
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import { nextAttemptAt, type Sent } from '../../shared/outgoing.ts'
+import { nextAttemptAt, postOnce, type Sent } from '../../shared/outgoing.ts'
 import { createRateLimit } from '../../shared/rate-limit.ts'
+import { createWebhookSigner } from '../../shared/standard-webhook.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Dispatched, PendingEvent, Subscribers } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
 import type { PaymentEvents } from '../domain/types.ts'
-import { createSend, type Endpoint, withoutQuery } from './endpoint.ts'
 
 export interface DelivererOptions {
   listeners: Listeners
@@ -19,8 +19,18 @@ export interface DelivererOptions {
   fetch: typeof fetch
 }
 
+/** The host application's HTTP endpoint. */
+export interface Endpoint {
+  url: string
+  /** `whsec_…`, valid. The newest first. */
+  secrets: readonly string[]
+  /** The events that it wants; missing: all. */
+  types?: ReadonlySet<EventName>
+}
+
 /** Otherwise a listener that never settles would hold the event forever. */
 const LISTENER_PATIENCE_MS = 20_000
+const ENDPOINT_PATIENCE_MS = 15_000
 /** Anybody can cause a failed verification: without a limit an attacker could flood the host. */
 const MAX_FAILED_VERIFICATIONS = 60
 const SPAN_MS = 60_000
@@ -28,7 +38,7 @@ const SPAN_MS = 60_000
 export type Deliverer = ReturnType<typeof createDeliverer>
 
 export function createDeliverer({ listeners, endpoint, clock, log, fetch }: DelivererOptions) {
-  const send = endpoint && createSend({ endpoint, clock, fetch })
+  const send = endpoint && sendTo(endpoint, { clock, fetch })
   const limit = createRateLimit(MAX_FAILED_VERIFICATIONS, SPAN_MS)
 
   /** Calls all of them, and returns why the first one failed, if one did. */
@@ -129,6 +139,38 @@ export function createDeliverer({ listeners, endpoint, clock, log, fetch }: Deli
       ])
     },
   }
+}
+
+interface Message {
+  /** The same for every attempt, so that the receiver recognises it. */
+  id: string
+  type: string
+  /** When it happened, ms. */
+  happenedAt: number
+  /** JSON. */
+  payload: string
+}
+
+/** POSTs a message once. Whether it is tried again is not decided here. Never rejects. */
+function sendTo({ url, secrets }: Endpoint, host: Pick<DelivererOptions, 'clock' | 'fetch'>) {
+  const signer = createWebhookSigner(secrets)
+  const post = async ({ id, type, happenedAt, payload }: Message): Promise<Sent> => {
+    const timestamp = new Date(happenedAt).toISOString()
+    const body = `{"type":"${type}","timestamp":"${timestamp}","data":${payload}}`
+    const signature = await signer.sign(id, host.clock.now(), body)
+    const headers = { 'Content-Type': 'application/json', ...signature }
+    const shownAs = withoutQuery(url)
+    return await postOnce({ url, headers, body, patienceMs: ENDPOINT_PATIENCE_MS, shownAs }, host)
+  }
+  // One whose time no date can have fails alone: the others of its group are delivered.
+  return (message: Message): Promise<Sent> =>
+    post(message).catch((error: unknown) => ({ ok: false, error: reasonOf(error) }))
+}
+
+/** For everything that people and other programs see: its query may hold a key. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
 }
 
 const isThenable = (value: unknown): boolean =>
