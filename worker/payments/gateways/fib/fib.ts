@@ -129,9 +129,7 @@ export const fib = {
           isIdempotent: false,
           withToken: true,
         })
-        const error = wire.refusalIn(reply)
-        if (error) return { ok: false, error }
-        if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
+        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn('payments', reply) }
         const payment = parseReply(wire.created, reply.body, 'payments')
         const expiresAt = Date.parse(payment.validUntil ?? '')
         return {
@@ -186,16 +184,15 @@ export const fib = {
 
       async cancel({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'cancel'))
-        const error = wire.refusalIn(reply)
-        if (error) throw new GatewayRefusedException(error)
-        if (!isSuccess(reply)) throw unexpectedReply('payments/cancel', reply)
+        if (isSuccess(reply)) return
+        throw new GatewayRefusedException(wire.refusalIn('payments/cancel', reply))
       },
 
       async refund({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'refund'))
-        const error = wire.refusalIn(reply)
-        if (error) return { ok: false, error }
-        if (!isSuccess(reply)) throw unexpectedReply('payments/refund', reply)
+        if (!isSuccess(reply)) {
+          return { ok: false, error: wire.refusalIn('payments/refund', reply) }
+        }
         // 202: the bank has accepted it, and reports `REFUNDED` when the money was sent.
         return { ok: true, isDone: false }
       },

@@ -7,7 +7,7 @@ import type { PaymentStatus } from '../../domain/status.ts'
 import type { ReportedRefund } from '../../domain/types.ts'
 import { optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
-import { coded, refusal, truncate } from '../reply.ts'
+import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /** The bank refuses a longer description. */
 const MAX_DESCRIPTION_CHARS = 50
@@ -92,9 +92,12 @@ export function refundsIn(status: string, amount: number): ReportedRefund[] | un
   }
 }
 
-/** The bank's own refusal. Of any other 4xx, such as a proxy's, it is not known what was done. */
-export function refusalIn({ status, body }: GatewayReply): PaymentError | undefined {
-  const [error] = refused.safeParse(body).data?.errors ?? []
-  if (status < 400 || !error) return undefined
-  return refusal(error.code ?? String(status), error.detail ?? error.title)
+/**
+ * The bank's own. Of any other 4xx, such as a proxy's, it is not known what was done: throws
+ * GatewayUnavailableException.
+ */
+export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {
+  const [error] = refused.safeParse(reply.body).data?.errors ?? []
+  if (!error) throw unexpectedReply(endpoint, reply)
+  return refusal(error.code ?? String(reply.status), error.detail ?? error.title)
 }

@@ -18,10 +18,8 @@ import {
   error,
   type Gateway,
   type GatewayCall,
-  type GatewayReply,
   type GatewayRequest,
   type RefundAnswer,
-  type Refused,
   type SupportsCancel,
   type SupportsRefund,
   type SupportsStatusCheck,
@@ -127,7 +125,7 @@ export const mollie = {
             isIdempotent: true,
           }),
         )
-        if (!isSuccess(reply)) return refusedBy('payments', reply)
+        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn('payments', reply) }
         const made = parseReply(wire.made, reply.body, 'payments')
         const page = made._links.checkout?.href
         if (page === undefined) {
@@ -188,7 +186,7 @@ export const mollie = {
         }
         const reply = await call.send(request('DELETE', 'payments/{id}', pathOf(id)))
         if (isSuccess(reply)) return
-        throw new GatewayRefusedException(refusedBy('payments/{id}', reply).error)
+        throw new GatewayRefusedException(wire.refusalIn('payments/{id}', reply))
       },
 
       async refund(refund, call): Promise<RefundAnswer> {
@@ -197,7 +195,7 @@ export const mollie = {
         const path = `${pathOf(gatewayTransactionId)}/refunds`
         const json = wire.refundOf(refund)
         const reply = await call.send(request('POST', endpoint, path, { idempotencyKey, json }))
-        if (!isSuccess(reply)) return refusedBy(endpoint, reply)
+        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
         const { id, status } = parseReply(wire.refund, reply.body, endpoint)
         const state = wire.refundState(status)
         if (state.error) return { ok: false, error: state.error }
@@ -218,16 +216,6 @@ export const mollie = {
     }
   },
 } satisfies Driver
-
-/**
- * A 409 says that there may be such a refund already, so it is none. Throws
- * GatewayUnavailableException when the reply is no refusal.
- */
-function refusedBy(endpoint: string, reply: GatewayReply): Refused {
-  const refusal = wire.refusalIn(reply)
-  if (!refusal) throw unexpectedReply(endpoint, reply)
-  return { ok: false, error: refusal }
-}
 
 /** Strangers may send it, and it becomes part of a URL that is called with our key. */
 const PAYMENT_ID = /^tr_[A-Za-z0-9]{1,64}$/

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, RefundSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
 import { moneyOf, optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
-import { coded, refusal, truncate } from '../reply.ts'
+import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /**
  * Those of Mollie whose decimals are those of money.ts. Not ISK, which has none at Mollie and two
@@ -249,9 +249,14 @@ export const NOT_CANCELABLE: PaymentError = {
   message: 'The payment cannot be cancelled any more.',
 }
 
-/** Mollie's own, about what was asked for. A refused key is none, nor is a 409. */
-export function refusalIn({ status, body }: GatewayReply): PaymentError | undefined {
-  const said = failure.safeParse(body).data
-  if (![400, 422].includes(status) || said?.status !== status) return undefined
+/**
+ * Mollie's own, about what was asked for. A refused key is none, nor is a 409: it says that there
+ * may be such a refund already. Throws GatewayUnavailableException when the reply is no refusal.
+ */
+export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {
+  const said = failure.safeParse(reply.body).data
+  if (![400, 422].includes(reply.status) || said?.status !== reply.status) {
+    throw unexpectedReply(endpoint, reply)
+  }
   return refusal(said.field ?? said.title, said.detail ?? said.title)
 }

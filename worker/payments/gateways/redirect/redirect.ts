@@ -12,7 +12,6 @@ import {
   type GatewayCharge,
   type GatewayReply,
   type GatewayRequest,
-  type Refused,
   type SupportsAccessToken,
   type SupportsRefund,
   type SupportsStatusCheck,
@@ -169,7 +168,9 @@ export const redirect = {
         const duplicate = wire.duplicateIn(reply)
         if (duplicate) return await existing(duplicate, charge, call)
         if (isAuthFailure(reply)) throw unexpectedReply('transaction/init', reply)
-        if (!isSuccess(reply)) return refusedBy('transaction/init', reply)
+        if (!isSuccess(reply)) {
+          return { ok: false, error: wire.refusalIn('transaction/init', reply) }
+        }
         const { transactionDetails, redirectUrl, expiryTime } = parseReply(
           wire.opened,
           reply.body,
@@ -212,18 +213,14 @@ export const redirect = {
       async refund({ gatewayTransactionId: transactionId, reason }, call) {
         const reply = await call.send(post('reverse', { transactionId, reason }))
         // Refused credentials too: nothing was refunded, and the refund may be repeated.
-        if (!isSuccess(reply)) return refusedBy('transaction/reverse', reply)
+        if (!isSuccess(reply)) {
+          return { ok: false, error: wire.refusalIn('transaction/reverse', reply) }
+        }
         const { reversalReferenceId } = parseReply(wire.reversed, reply.body, 'transaction/reverse')
         return { ok: true, isDone: true, gatewayRefundId: reversalReferenceId }
       },
     } satisfies Gateway & SupportsAccessToken & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
-
-function refusedBy(endpoint: string, reply: GatewayReply): Refused {
-  const error = wire.refusalIn(reply)
-  if (!error) throw unexpectedReply(endpoint, reply)
-  return { ok: false, error }
-}
 
 const keysIn = (apiKey = ''): string[] => apiKey.split(/\s+/).filter(Boolean)

@@ -6,7 +6,7 @@ import { fromMinor } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { moneyOf, optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
-import { coded, refusal } from '../reply.ts'
+import { coded, refusal, unexpectedReply } from '../reply.ts'
 
 /** Ids come as numbers too. Those that a number cannot hold are text already: `parseJson`. */
 export const id = z.union([z.string().min(1), z.int()]).transform(String)
@@ -133,8 +133,11 @@ function isTaken(text: string): boolean {
 const ERROR_CODES = ['code', 'errorCode', 'error']
 const ERROR_MESSAGES = ['message', 'errorMessage', 'error_description', 'detail', 'title']
 
-/** The gateway's own. Of any other 4xx, such as a proxy's, it is not known what was done. */
-export function refusalIn(reply: GatewayReply): PaymentError | undefined {
+/**
+ * The gateway's own. Of any other 4xx, such as a proxy's, it is not known what was done: throws
+ * GatewayUnavailableException.
+ */
+export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {
   const texts = namedValues(reply.body).filter(
     ({ value }) => typeof value === 'string' && value !== '',
   )
@@ -144,7 +147,7 @@ export function refusalIn(reply: GatewayReply): PaymentError | undefined {
   }
   const code = first(ERROR_CODES) ?? reply.authError
   const message = first(ERROR_MESSAGES)
-  if (code === undefined && message === undefined) return undefined
+  if (code === undefined && message === undefined) throw unexpectedReply(endpoint, reply)
   return refusal(code ?? String(reply.status), message)
 }
 
