@@ -2,7 +2,7 @@
 // came back of that. Pure.
 
 import { CURRENCY } from '../../worker/payments/domain/money.ts'
-import type { SettledRow as AskedRow } from '../../worker/payments/domain/settlement.ts'
+import type { SettledRow as AskedRow } from '../../worker/payments/domain/types.ts'
 import {
   type AmountText,
   amountIn,

@@ -1,7 +1,7 @@
 // Which rows of a settlement file are money, by their words of type and state; and which are left
 // out, or not understood.
 
-import type { SettledRow } from '../../worker/payments/domain/settlement.ts'
+import type { SettledRow } from '../../worker/payments/domain/types.ts'
 import type { AmountText } from './amounts.ts'
 import type { Column } from './columns.ts'
 import {

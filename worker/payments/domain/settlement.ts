@@ -5,6 +5,7 @@
 import { heldAmount, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow } from './rows.ts'
 import { type MovementKind, UNPAID_ENDS } from './status.ts'
+import type { SettledRow } from './types.ts'
 
 /**
  * `known`: payments that have any of the names in the rows. A payment agrees with as many rows as
@@ -107,25 +108,7 @@ export const SETTLED_AS = [
 ] as const
 export type SettledAs = (typeof SETTLED_AS)[number]
 
-/**
- * `refund_failed`: a refund came back. `unknown_word`: whoever read the row does not know what it
- * is, so it agrees with nothing.
- */
 export const SETTLED_TYPES = ['payment', 'refund', 'refund_failed', 'unknown_word'] as const
-
-export interface SettledRow {
-  type: (typeof SETTLED_TYPES)[number]
-  /** The gateway's id of the payment. Some gateways have that of the refund there. */
-  id?: string
-  /** Our id of it, or its external reference. */
-  ours?: string
-  reference?: string
-  /** The gateway's id of the refund. */
-  refund?: string
-  /** Minor units, above 0. */
-  amount: number
-  currency: string
-}
 
 export interface Compared {
   as: SettledAs

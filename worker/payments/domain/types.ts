@@ -137,6 +137,8 @@ export type Note = api.Note
 export type Movement = api.Movement
 export type MovementSum = api.MovementSum
 export type MovementDay = api.MovementDay
+/** Of a settlement that is compared with the books. */
+export type SettledRow = api.Settlement['rows'][number]
 export type WebhookRates = api.WebhookRates
 export type WebhookRate = WebhookRates['minutes'][number]
 export type FailingEndpoint = api.FailingEndpoint

@@ -1,9 +1,9 @@
 // The books on libSQL: what moved, its sums, and what a settlement's rows are compared with.
 
 import type { MovementRow, RefundRow, TransactionRow } from '../domain/rows.ts'
-import { type KnownPayment, SETTLED_KINDS, type SettledRow } from '../domain/settlement.ts'
+import { type KnownPayment, SETTLED_KINDS } from '../domain/settlement.ts'
 import { type BookedRow, listed, toMovement } from '../domain/shown.ts'
-import type { Listed, Movement } from '../domain/types.ts'
+import type { Listed, Movement, SettledRow } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import { type RunQuery, rowsOf } from './query-libsql.ts'
 

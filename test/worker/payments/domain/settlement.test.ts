@@ -6,12 +6,9 @@ import type {
   RefundRow,
   TransactionRow,
 } from '../../../../worker/payments/domain/rows.ts'
-import {
-  compareRows,
-  type KnownPayment,
-  type SettledRow,
-} from '../../../../worker/payments/domain/settlement.ts'
+import { compareRows, type KnownPayment } from '../../../../worker/payments/domain/settlement.ts'
 import type { MovementKind } from '../../../../worker/payments/domain/status.ts'
+import type { SettledRow } from '../../../../worker/payments/domain/types.ts'
 import { came, transactionRow } from '../../../support/payment-rows.ts'
 
 const refundRow = (own: Partial<RefundRow>) =>
