@@ -2,13 +2,21 @@
 // and a clock that the test moves. All events for the host application are recorded.
 
 import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
+import { type ChargeContext, charge } from '../../worker/payments/charging/charge.ts'
+import { cancel } from '../../worker/payments/charging/end.ts'
+import { refund } from '../../worker/payments/charging/refund.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import {
   EVENT_NAMES,
   type EventName,
   type PaymentStatus,
 } from '../../worker/payments/domain/status.ts'
-import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
+import type {
+  AskedCharge,
+  RefundRequest,
+  VerifiedWebhook,
+} from '../../worker/payments/domain/types.ts'
+import { IN_PROCESS, type OperationContext } from '../../worker/payments/facade.ts'
 import type {
   AnyGateway,
   ChargeAnswer,
@@ -42,9 +50,21 @@ export interface Script {
   webhook: (body: string) => Handled | Promise<never>
 }
 
+/** What a shop asks for in process, and the routes. */
+export const asked = ({ operations }: Payments) => ({
+  chargeOrFind: (request: AskedCharge, context?: ChargeContext) =>
+    charge(operations, request, context),
+  charge: async (request: AskedCharge, context?: ChargeContext) =>
+    (await charge(operations, request, { by: IN_PROCESS, ...context })).response,
+  cancel: (id: string, context?: OperationContext) => cancel(operations, id, context),
+  refund: (gateway: string, request: RefundRequest, context?: OperationContext) =>
+    refund(operations, gateway, request, context),
+})
+export type Asked = ReturnType<typeof asked>
+
 export interface PaymentsSetup {
   guard: GatewayGuard
-  payments: { queries: ReadableQueries } & Payments
+  payments: { queries: ReadableQueries } & Payments & Asked
   script: Script
   clock: FakeClock
   /** The events for the host application, in order. */
@@ -184,7 +204,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     keepAlive: (work) => void pending.push(work),
   })
   return {
-    payments: { ...made, queries },
+    payments: { ...made, ...asked(made), queries },
     guard,
     script,
     clock,

@@ -3,16 +3,11 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { type ChargeContext, type Charged, charge } from './charging/charge.ts'
-import { cancel } from './charging/end.ts'
 import { chargeBuilder, driverFacade } from './charging/in-process.ts'
 import type { OperationDeps } from './charging/operation.ts'
-import { refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config/payments-config.ts'
 import type { Notify } from './domain/outbox.ts'
-import type { TransactionRow } from './domain/rows.ts'
-import type { AskedCharge, PaymentResponse, RefundRequest, RefundResult } from './domain/types.ts'
-import { IN_PROCESS, type OperationContext, type PaymentsFacade } from './facade.ts'
+import type { PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
 import { gatewayOf } from './gateways/gateway.ts'
 import type { GatewayGuard } from './gateways/guard.ts'
@@ -40,18 +35,12 @@ export interface PaymentsDeps {
   keepAlive: (work: Promise<unknown>) => void
 }
 
-export interface Payments extends PaymentsFacade, Pick<Reconciliation, 'checkNow'> {
-  config: PaymentsConfig
-  charge(request: AskedCharge, context?: ChargeContext): Promise<PaymentResponse>
-  /** Like `charge`, and says whether the payment is new. */
-  chargeOrFind(request: AskedCharge, context?: ChargeContext): Promise<Charged>
-  cancel(id: string, context?: OperationContext): Promise<TransactionRow | undefined>
-  refund(gateway: string, request: RefundRequest, context?: OperationContext): Promise<RefundResult>
+type Parts = Pick<PaymentsDeps, 'config' | 'ledger' | 'queries' | 'guard' | 'refusals'>
+
+export interface Payments extends PaymentsFacade, Parts, Pick<Reconciliation, 'checkNow'> {
+  /** With which the routes charge, refund and cancel. */
+  operations: OperationDeps
   receive: Receive
-  ledger: Ledger
-  queries: PaymentQueries
-  refused: Refusals['refused']
-  guard: Pick<GatewayGuard, 'health'>
   sweeper: Sweeper
   /** Starts a sweep and does not wait for it. */
   sweepLater(): void
@@ -82,11 +71,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { applyAnswer, checkNow, reconcile } = createReconciliation({ ...shared, onMismatch })
   const { references, eventKeysMs } = config
   const operations: OperationDeps = { ...shared, queries, references, applyAnswer }
-  const chargeInProcess: Payments['charge'] = async (request, context) =>
-    (await charge(operations, request, { by: IN_PROCESS, ...context })).response
   const sweeper = createSweeper({ reconcile, ledger, queries, eventKeysMs, clock, log })
   return {
-    for: (order) => chargeBuilder(order, chargeInProcess),
+    for: (order) => chargeBuilder(operations, order),
     route(name, gateway) {
       return path(name, gatewayOf(gateways, gateway).key)
     },
@@ -94,15 +81,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return driverFacade(operations, gatewayOf(gateways, key))
     },
     config,
-    charge: chargeInProcess,
-    chargeOrFind: (request, context) => charge(operations, request, context),
-    cancel: (id, context) => cancel(operations, id, context),
-    refund: (gateway, request, context) => refund(operations, gateway, request, context),
-    receive: createReceiver({ ...shared, refusals, notify, onMismatch, toleranceMs }),
     ledger,
     queries,
-    refused: (from) => refusals.refused(from),
     guard,
+    refusals,
+    operations,
+    receive: createReceiver({ ...shared, refusals, notify, onMismatch, toleranceMs }),
     checkNow,
     sweeper,
     sweepLater: () => later(sweeper.sweep()),

@@ -20,6 +20,7 @@ import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.t
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { requestHash } from '../../../worker/shared/sha256.ts'
 import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
+import { type Asked, asked } from '../../support/payments-setup.ts'
 import {
   API_KEY,
   CLIENT,
@@ -49,7 +50,7 @@ afterEach(async () => {
   await at[Symbol.asyncDispose]()
 })
 
-interface Installation extends Payments {
+interface Installation extends Payments, Asked {
   /** The requests that it has sent to gateways, with their bodies. */
   sent: string[]
 }
@@ -101,7 +102,7 @@ async function open(name: string): Promise<Installation> {
     await Promise.all(pending)
     await database.close()
   })
-  return { ...payments, sent }
+  return { ...payments, ...asked(payments), sent }
 }
 
 const DRIVERS = ['redirect', 'stripe', 'fib'] as const
@@ -114,7 +115,7 @@ const ORDER = {
 }
 
 const charge = (
-  on: Payments,
+  on: Asked,
   gateway: Driver,
   reference = '1001',
   idempotencyKey?: string,

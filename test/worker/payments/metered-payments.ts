@@ -14,6 +14,7 @@ import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.t
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
+import { asked } from '../../support/payments-setup.ts'
 import { sqliteDatabase } from '../../support/sqlite-database.ts'
 
 export const ORDER = { gateway: 'bank', reference: 'order-1', amount: 500, currency: 'IQD' }
@@ -75,7 +76,7 @@ export function meteredPayments(all = new Metrics()) {
   const deliverer = createDeliverer({ ...config, ...host })
   const { gateways, listeners, endpoint } = config
   const subscribers = subscribersOf(listeners, endpoint)
-  const payments = createPayments({
+  const made = createPayments({
     config,
     ledger: openLedger({ database, subscribers, deliver: deliverer.deliver, ...host }),
     guard: createGuard({ gateways, store: new Map(), ...host }),
@@ -85,6 +86,7 @@ export function meteredPayments(all = new Metrics()) {
     keepAlive: () => undefined,
     ...host,
   })
+  const payments = { ...made, ...asked(made) }
   const webhook = async (own: Partial<VerifiedWebhook> | 'forged') => {
     const event = { ...ORDER, gatewayTransactionId: 'g-1', eventId: 'e-1', status: 'Paid' }
     const payload = { ...event, occurredAt: clock.now(), raw: {}, ...(own === 'forged' ? {} : own) }

@@ -64,12 +64,12 @@ export interface QueryDeps {
   queries: PaymentQueries
   config: Pick<PaymentsConfig, 'gateways' | 'accounts'>
   guard: Pick<GatewayGuard, 'health'>
-  refused: Refusals['refused']
+  refusals: Pick<Refusals, 'refused'>
 }
 
 /** Mounted after the check of the scope. */
 export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
-  const { queries, refused } = payments
+  const { queries, refusals } = payments
   const app = new Hono()
   const transactions = (c: Context) => {
     const { format, cursor, limit, ...filter } = queryOf(c.req.url, transactionsQuery)
@@ -126,7 +126,7 @@ export function queryRoutes(payments: QueryDeps, now: () => number): Hono {
     const from = to - minutes * MINUTE_MS
     const [rates, { rows, since }] = await Promise.all([
       queries.webhookRates({ from, to }),
-      refused(from),
+      refusals.refused(from),
     ])
     const body: WebhookRates = {
       from: isoTime(from),

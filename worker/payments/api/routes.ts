@@ -6,7 +6,9 @@ import { type ApiEnv, requireScope } from '../../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../../shared/body-limit-hono.ts'
 import { checkFields, line, lines } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
-import type { ChargeContext } from '../charging/charge.ts'
+import { type ChargeContext, charge } from '../charging/charge.ts'
+import { cancel } from '../charging/end.ts'
+import { refund } from '../charging/refund.ts'
 import { InvalidArgumentException, PaymentFailure } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { NOTES } from '../domain/rows.ts'
@@ -23,9 +25,6 @@ const MAX_BODY_BYTES = 64 << 10
 /** 1 to 255 printable characters. */
 export const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
 
-/** Its rows are too many for a query. It changes nothing. */
-const RECONCILE = '/reconcile'
-
 export const sendAllSchema = z.strictObject({
   endpoint: line(2_048).describe('As `GET /api/payments/failing-endpoints` lists it.'),
 })
@@ -40,11 +39,14 @@ export const acknowledgementSchema = z.strictObject({
     .exactOptional(),
 })
 
+/** Its rows are too many for a query. It changes nothing. */
+const RECONCILE = '/reconcile'
+
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 
 /** Mounted under `/api/payments`, behind the authentication that sets `grant`. */
 export function paymentRoutes(payments: Payments, now: () => number): Hono<PaymentsEnv> {
-  const { ledger } = payments
+  const { ledger, operations } = payments
   /** Who asks, and when. The id is that of the act. */
   const askedIn = (c: Context<PaymentsEnv>) => {
     const at = now()
@@ -68,12 +70,12 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/charges', async (c) => {
     const asked = await bodyOf<AskedCharge>(c)
-    const { response, isNew } = await payments.chargeOrFind(asked, contextOf(c))
+    const { response, isNew } = await charge(operations, asked, contextOf(c))
     return c.json(response, isNew ? 201 : 200)
   })
   app.post('/refunds', async (c) => {
     const { gateway, ...request } = await bodyOf<RefundRequest & { gateway: string }>(c)
-    return c.json(await payments.refund(gateway, request, contextOf(c)))
+    return c.json(await refund(operations, gateway, request, contextOf(c)))
   })
 
   app.post('/transactions/:id/check', async (c) => {
@@ -84,7 +86,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/transactions/:id/cancel', async (c) => {
     const id = c.req.param('id')
-    await payments.cancel(id, contextOf(c))
+    await cancel(operations, id, contextOf(c))
     return c.json(await storyOf(payments, id, now()))
   })
 

@@ -40,7 +40,7 @@ export interface ChargeContext extends OperationContext {
   origin?: string
 }
 
-export interface Charged {
+interface Charged {
   response: PaymentResponse
   /** The gateway was called for it now. False: it is a payment that existed before. */
   isNew: boolean

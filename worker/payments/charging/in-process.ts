@@ -6,7 +6,7 @@ import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { toTransaction } from '../domain/shown.ts'
-import type { AskedCharge, PaymentResponse } from '../domain/types.ts'
+import type { AskedCharge } from '../domain/types.ts'
 import {
   type ChargeBuilder,
   type DriverFacade,
@@ -24,6 +24,7 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
+import { charge } from './charge.ts'
 import { cancel } from './end.ts'
 import type { OperationDeps } from './operation.ts'
 import { refund } from './refund.ts'
@@ -76,17 +77,16 @@ async function find(
   throw new InvalidArgumentException(`${key} has no such transaction here.`)
 }
 
-type Charge = (request: AskedCharge, context: OperationContext) => Promise<PaymentResponse>
 type Built = Partial<AskedCharge> & { reference: string }
 
-export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
+export function chargeBuilder(deps: OperationDeps, order: Order): ChargeBuilder {
   const reference = typeof order === 'string' ? order : order.reference
-  return builder({ reference, description: reference }, {}, charge)
+  return builder(deps, { reference, description: reference }, { by: IN_PROCESS })
 }
 
-function builder(built: Built, context: OperationContext, charge: Charge): ChargeBuilder {
-  const next = (more: Partial<AskedCharge>) => builder({ ...built, ...more }, context, charge)
-  const within = (more: OperationContext) => builder(built, { ...context, ...more }, charge)
+function builder(deps: OperationDeps, built: Built, context: OperationContext): ChargeBuilder {
+  const next = (more: Partial<AskedCharge>) => builder(deps, { ...built, ...more }, context)
+  const within = (more: OperationContext) => builder(deps, built, { ...context, ...more })
   return {
     driver: (gateway) => next({ gateway }),
     amount: (amount, currency) => next({ amount, currency }),
@@ -101,6 +101,6 @@ function builder(built: Built, context: OperationContext, charge: Charge): Charg
     replace: () => next({ replace: true }),
     repeat: () => next({ repeat: true }),
     // The check of every charge names what is still missing.
-    charge: () => charge(built as AskedCharge, context),
+    charge: async () => (await charge(deps, built as AskedCharge, context)).response,
   }
 }
