@@ -94,18 +94,8 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   misspelt(env, file, OPTION_VARIABLES).forEach(noticeTo(io, 'warn'))
   const named = options.data ?? env.DATA_DIR
   const dataDir = named ? namedFolder(cwd, named) : join(cwd, DATA_DIR)
-  const variablesOf = (env: Readonly<Record<string, string | undefined>>): Variables => {
-    // An empty one counts as absent.
-    const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
-    return {
-      HOST: LOOPBACK,
-      PORT: '8787',
-      LIBSQL_URL: databaseIn(dataDir),
-      ...(Object.fromEntries(given) as Variables),
-      ...(port !== undefined && { PORT: String(port) }),
-    }
-  }
-  const variables = variablesOf(env)
+  const place = { dataDir, port }
+  const variables = variablesOf(env, place)
   checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
   const rules = noticesOf(file, options)
@@ -122,7 +112,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const reload = async () => {
     try {
       const system = await opened.promise
-      const fresh = variablesOf(await read())
+      const fresh = variablesOf(await read(), place)
       checkKeys(fresh, isWithBoards)
       system.reload(fresh)
       const changed = changedNames(variables, fresh)
@@ -163,7 +153,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
         ...describeNotices(made),
       }),
       async agentToken() {
-        const { secrets, audience } = readAuth(variablesOf(await read()))
+        const { secrets, audience } = readAuth(variablesOf(await read(), place))
         const [secret] = secrets
         if (secret === undefined) throw new Error('no secret signs here')
         return (await mintTokens(secret, ['*'], Date.now(), { audience })).agent
@@ -186,6 +176,21 @@ async function boardIn(named: string, search?: Search): Promise<FoundBoard | und
   const dir = await leadingFolder(named)
   const store = await findStore(dir, search)
   return store && { store, dir: await projectOf(dir, store) }
+}
+
+/** An empty one counts as absent. */
+function variablesOf(
+  env: Context['env'],
+  { dataDir, port }: { dataDir: string; port: number | undefined },
+): Variables {
+  const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
+  return {
+    HOST: LOOPBACK,
+    PORT: '8787',
+    LIBSQL_URL: databaseIn(dataDir),
+    ...(Object.fromEntries(given) as Variables),
+    ...(port !== undefined && { PORT: String(port) }),
+  }
 }
 
 const changedNames = (before: Variables, after: Variables): string[] =>

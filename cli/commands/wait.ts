@@ -11,7 +11,7 @@ import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { findTarget, TARGET, type Target } from '../wait/target.ts'
-import { doubtAbout, type Outcome, type Until, waitFor } from '../wait/wait-for.ts'
+import { doubtAbout, type Outcome, type Until, type Wait, waitFor } from '../wait/wait-for.ts'
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -73,44 +73,22 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     Math.min(timeout, MAX_TIMER_MS),
   )
   const print = (line: object) => io.out(`${jsonText(line)}\n`)
-  let reached: string | undefined
-  const onDoubt = (sentence: string | undefined) => {
-    if (sentence !== undefined && !signal.aborted) notice(sentence)
-  }
-  let isSaid = false
-  const waitAt = async (target: Target, since: string | undefined): Promise<Outcome> => {
-    const moved = new AbortController()
-    let next: Target | undefined
-    const onAway = async () => {
-      if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
-      isSaid = true
-      next = await elsewhere(target, () => findTarget(input, context, () => undefined), signal)
-      if (next) moved.abort()
-    }
-    const watched = target.open(since, AbortSignal.any([signal, moved.signal]), onAway)
-    const wait = { task, until, since }
-    try {
-      const found = await waitFor(watched, wait, (id) => {
-        // A failure is ignored here: the wait hits the same error and reports it.
-        if (reached === undefined) doubtAbout(watched, wait).then(onDoubt, () => undefined)
-        reached = id
-      })
-      // Nothing of it was said yet, and of a folder that is gone a task may look ready.
-      const isAtOnce = reached === undefined && until.kind !== 'any'
-      if (isAtOnce) onDoubt(await doubtAbout(watched, wait).catch(() => undefined))
-      return found
-    } catch (error) {
-      if (!next || signal.aborted) throw error
-      return await waitAt(next, reached ?? since)
-    }
-  }
+  const progress: Progress = { reached: undefined }
+  const find = () => findTarget(input, context, () => undefined)
   try {
-    const { row, ...outcome } = await waitAt(target, since)
+    const { row, ...outcome } = await waitThrough(target, {
+      wait: { task, until, since },
+      find,
+      notice,
+      signal,
+      progress,
+    })
     print({ ...outcome, status: row?.status, title: row?.title, board })
     return 0
   } catch (error) {
-    if (isOver && reached !== undefined) {
-      print({ id: reached, type: 'timeout', ...(task !== undefined && { task }), board })
+    const { reached: id } = progress
+    if (isOver && id !== undefined) {
+      print({ id, type: 'timeout', ...(task !== undefined && { task }), board })
       return TIMED_OUT
     }
     const why = isOver
@@ -124,6 +102,58 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   } finally {
     clearTimeout(timer)
     end.abort()
+  }
+}
+
+interface Progress {
+  /** The place up to which it had not happened. */
+  reached: string | undefined
+}
+
+interface Waiting {
+  wait: Wait
+  find: () => Promise<Target | undefined>
+  notice: (sentence: string) => void
+  signal: AbortSignal
+  progress: Progress
+}
+
+/** Waits there and, where that goes away and runs again at another address, there. */
+async function waitThrough(
+  first: Target,
+  { wait: { since, ...wait }, find, notice, signal, progress }: Waiting,
+): Promise<Outcome> {
+  const onDoubt = (sentence: string | undefined) => {
+    if (sentence !== undefined && !signal.aborted) notice(sentence)
+  }
+  let isSaid = false
+  for (let target = first; ; ) {
+    const moved = new AbortController()
+    let next: Target | undefined
+    const onAway = async () => {
+      if (!isSaid) notice(`No Signalbox answers for ${first.board}; waiting for it.`)
+      isSaid = true
+      next = await elsewhere(target, find, signal)
+      if (next) moved.abort()
+    }
+    const from = { ...wait, since: progress.reached ?? since }
+    const watched = target.open(from.since, AbortSignal.any([signal, moved.signal]), onAway)
+    try {
+      const found = await waitFor(watched, from, (id) => {
+        // A failure is ignored here: the wait hits the same error and reports it.
+        if (progress.reached === undefined) {
+          doubtAbout(watched, from).then(onDoubt, () => undefined)
+        }
+        progress.reached = id
+      })
+      // Nothing of it was said yet, and of a folder that is gone a task may look ready.
+      const isAtOnce = progress.reached === undefined && wait.until.kind !== 'any'
+      if (isAtOnce) onDoubt(await doubtAbout(watched, from).catch(() => undefined))
+      return found
+    } catch (error) {
+      if (!next || signal.aborted) throw error
+      target = next
+    }
   }
 }
 
