@@ -63,7 +63,7 @@ export async function isGone({ root }: LastBoard, dirs: readonly string[]): Prom
  * As a sidecar does that ends beside a missing folder. Not where another one publishes the board:
  * to that one, the run 0 has been superseded. An edge that fails keeps what it has.
  */
-export async function tellMissing(
+export async function reportMissing(
   edge: Pick<Edge, 'root' | 'end'>,
   { layout }: LastBoard,
   version: string,

@@ -13,7 +13,7 @@ import { createProgress, openSidecar, type Progress, type SidecarPlan } from '..
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
-import { isGone, readLastBoards, tellMissing, writeLastBoards } from './last-boards.ts'
+import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 import { OneBoard as Board, type OpenBoard, type Release } from './one-board.ts'
 
@@ -225,7 +225,7 @@ class Boards implements OpenBoards {
   }
 
   /** Boards of the last start whose folder is gone are reported as missing. */
-  async #tellGone({ cacheDir, dirs, edgeOf, version, log }: BoardsPlan): Promise<void> {
+  async #reportGone({ cacheDir, dirs, edgeOf, version, log }: BoardsPlan): Promise<void> {
     if (cacheDir === undefined) return
     const memory = { cacheDir, dirs }
     const names = new Set(this.#names.values())
@@ -233,7 +233,7 @@ class Boards implements OpenBoards {
       if (this.#boards.has(last.key) || names.has(last.name) || !(await isGone(last, dirs)))
         continue
       log('warn', 'store.missing', { board: last.name, root: last.root })
-      await tellMissing(edgeOf(last.name), last, version)
+      await reportMissing(edgeOf(last.name), last, version)
     }
     await this.#remember()
   }
@@ -245,7 +245,7 @@ class Boards implements OpenBoards {
 
   async #run(end: AbortSignal): Promise<void> {
     const defect = (error: unknown) => this.#plan.log('error', 'boards.defect', { error })
-    const telling = this.#tellGone(this.#plan).catch(defect)
+    const reporting = this.#reportGone(this.#plan).catch(defect)
     this.#open(end)
     for (;;) {
       const pause = (this.#plan.pauseMs ?? pauseMs)(this.#lookedMs, this.#boards.size > 0)
@@ -257,7 +257,7 @@ class Boards implements OpenBoards {
       for (const board of this.boards()) if (board.state === 'failed') board.state = 'waiting'
       this.#open(end)
     }
-    await Promise.all([telling, ...this.#running])
+    await Promise.all([reporting, ...this.#running])
     await this.#remember().catch(defect)
     for (const { release } of this.boards()) await release().catch(defect)
   }

@@ -6,7 +6,7 @@ import type { DataRecord, Key, MainTree, Reading } from '../../worker/board/wire
 import type { Log } from '../../worker/shared/log.ts'
 import { type Records, RecordUnreadable } from '../board/record-source.ts'
 import type { Edge, Failure } from './edge.ts'
-import { type Standing, toldMain } from './reconcile.ts'
+import { mainArrived, type Standing } from './reconcile.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
 
 /** Files read side by side: enough to hide the disk, few enough for bodies of 512 KiB in memory. */
@@ -149,7 +149,7 @@ export class Change {
       ...(this.#main && { main: this.#main }),
     })
     if (reply.ok) {
-      toldMain(standing, this.#main)
+      mainArrived(standing, this.#main)
       this.#main = undefined
       for (const key of keysOf(part)) this.#pending.delete(key)
       this.#unsignalled = more && reading === undefined

@@ -39,9 +39,9 @@ export function noticePlan(rules: readonly NoticeRule[], log: Log): NoticePlan {
       const error = known ? await run(known, text, body) : 'This sidecar has no such command.'
       const level = error === undefined ? 'info' : 'warn'
       log(level, 'notice.ran', { id, ...(error !== undefined && { error }) })
-      const told = await edge.commandRan({ id, ...(error !== undefined && { error }) })
+      const taken = await edge.commandRan({ id, ...(error !== undefined && { error }) })
       // It is due again: the command sees the same id.
-      if (!told.ok) log('warn', 'notice.not_told', { id, why: told.message })
+      if (!taken.ok) log('warn', 'notice.not_told', { id, why: taken.message })
     }
   }
   const running = new WeakSet<CommandEdge>()

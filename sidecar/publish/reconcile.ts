@@ -74,8 +74,8 @@ async function askRoot(
 /** Where the main tree is now, if that is other than what the edge has. */
 export type MainSince = (sent: Standing['main']) => Promise<MainTree | undefined>
 
-/** What was sent has arrived. */
-export function toldMain(standing: Standing, main: MainTree | undefined): void {
+/** What was sent of the main tree has arrived. */
+export function mainArrived(standing: Standing, main: MainTree | undefined): void {
   if (!main) return
   const { switched: _, from: __, ...at } = main
   standing.main = at
@@ -108,7 +108,7 @@ export async function reconcile(
       if (entries.reason === 'too_large') standing.partBytes >>= 1
       return entries
     }
-    toldMain(standing, main)
+    mainArrived(standing, main)
     for (const key of entries.value.lack) lack.push(key)
   }
   return { ok: true, value: lack }

@@ -1,6 +1,7 @@
 // The files of one linked worktree, and how they differ from the main tree's. One with the same
 // bytes is not parsed, and neither is one that is merely old: as a merge base of the two trees has
-// it. No I/O, no clock.
+// it, or as the main tree has had it since. A file is due when what it is compared with has become
+// another; besides a task's copies stand its sessions, heartbeats and runs. No I/O, no clock.
 
 import { interning } from '../files/compact.ts'
 import { type Fact, nameOf, type ParsedFile } from '../files/facts.ts'
