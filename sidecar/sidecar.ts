@@ -11,6 +11,7 @@ import { Intake } from './files/intake.ts'
 import { type ScanReport, scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Publisher } from './publish/publisher.ts'
+import { Sleeper } from './sleeper.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
 import type { KeptTrees } from './trees/kept-trees.ts'
@@ -44,7 +45,7 @@ interface SidecarDeps {
   store: Store
   board: Board
   read: FileReader['read']
-  /** Pause until the next scan, after one that took this much work. */
+  /** Sleeper until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */
   watch?: Watch | undefined
@@ -94,12 +95,13 @@ export class Sidecar {
   /** There are other trees than the board has. */
   #hasOtherTrees: boolean = false
   #saving: Promise<void> | undefined
-  #wake: () => void = () => undefined
+  readonly #sleeper: Sleeper
 
   constructor(deps: SidecarDeps) {
     this.#deps = deps
     const { store, watch, watchWithinMs: withinMs = WATCH_WITHIN_MS, clock, log } = deps
     const { board, read } = deps
+    this.#sleeper = new Sleeper(clock)
     const patience = { clock, withinMs }
     const watched = watchedWith(store, board.trees)
     this.#hints = new Hints({
@@ -108,7 +110,7 @@ export class Sidecar {
       patience,
       clock,
       log,
-      onOpen: () => this.#wake(),
+      onOpen: this.#sleeper.wake,
     })
     this.#status = new StoreStatus(deps)
     this.#intake = new Intake({ board, read, log, elapsed: () => clock.elapsed() })
@@ -122,6 +124,7 @@ export class Sidecar {
   /** Runs until `signal` aborts; then looks once more and sends what is pending. */
   async run(signal: AbortSignal): Promise<void> {
     const { log, board } = this.#deps
+    signal.addEventListener('abort', this.#sleeper.wake, { once: true })
     try {
       await Promise.all([this.#restore(), this.#startTrees()])
       await this.#turn(signal)
@@ -154,7 +157,7 @@ export class Sidecar {
     const earlier = await keptTrees?.load(board.trees)
     const onChange = () => {
       this.#hasOtherTrees = true
-      this.#wake()
+      this.#sleeper.wake()
     }
     const started = trees.start(onChange, () => publisher.moved?.(), earlier)
     await within(clock, TREES_WITHIN_MS, () => started).catch(() => undefined)
@@ -165,7 +168,7 @@ export class Sidecar {
     let isSettled = false
     void this.#hints.arm().then(() => {
       isSettled = true
-      this.#wake()
+      this.#sleeper.wake()
     })
     while (!isSettled && !signal.aborted) {
       await this.#sleep(signal)
@@ -180,16 +183,7 @@ export class Sidecar {
     const { held, stale, save } = this.#due
     const scan = this.#hasOtherTrees && !this.#hints.isOpen ? 0 : this.#scanDue
     const next = Math.min(this.#hints.deadline, scan, held, stale, save)
-    const ms = next - this.#deps.clock.elapsed()
-    if (ms <= 0 || signal.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = ms === NEVER ? () => undefined : this.#deps.clock.after(ms, resolve)
-    this.#wake = resolve
-    const onAbort = () => resolve()
-    signal.addEventListener('abort', onAbort)
-    await promise
-    signal.removeEventListener('abort', onAbort)
-    cancel()
+    if (next > this.#deps.clock.elapsed() && !signal.aborted) await this.#sleeper.until(next)
   }
 
   /** While a window is open a scan waits for its end, or its changes were published in halves. */

@@ -6,6 +6,7 @@ import { COMPARE_MS, type Key, REPORT_MS, type StoreState } from '../../worker/b
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import type { Records } from '../board/record-source.ts'
+import { Sleeper } from '../sleeper.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
@@ -75,10 +76,11 @@ export class Publisher {
   #isBusy: boolean = false
   #isClosing: boolean = false
   #isClosed: boolean = false
-  #wake: () => void = () => undefined
+  readonly #sleeper: Sleeper
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps
+    this.#sleeper = new Sleeper(deps.clock)
     this.#outbox = new Outbox(deps.log)
     this.#retry = new Retry(deps.log, () => deps.clock.random())
     this.#presence = new Presence({
@@ -102,13 +104,13 @@ export class Publisher {
     this.#hintedAt = Math.min(this.#hintedAt, hintedAt)
     this.#outbox.add(keys, this.#deps.clock.elapsed())
     this.#retry.changed()
-    this.#wake()
+    this.#sleeper.wake()
   }
 
   /** The main tree may be on another branch or commit. */
   moved(): void {
     this.#mayHaveMoved = true
-    this.#wake()
+    this.#sleeper.wake()
   }
 
   /** What the store is now. It is published at once when it differs from what it was. */
@@ -118,7 +120,7 @@ export class Publisher {
     if (isSame && layout === state.layout && version === state.version) return
     this.#store = state
     this.#outbox.addAll(this.#deps.clock.elapsed())
-    this.#wake()
+    this.#sleeper.wake()
   }
 
   /** For what is known before `start`. */
@@ -150,7 +152,7 @@ export class Publisher {
     this.#isClosing = true
     this.#retry.due = 0
     this.#outbox.readAt = 0
-    this.#wake()
+    this.#sleeper.wake()
     this.#running ??= this.#end()
     const late = Promise.withResolvers<void>()
     const cancel = this.#deps.clock.after(FLUSH_MS, late.resolve)
@@ -183,7 +185,7 @@ export class Publisher {
       this.#takeDue(now)
       if (this.#hasWork() && now >= this.#retry.due) await this.#turn()
       else if (this.#isClosing) break
-      else await this.#sleep(now)
+      else await this.#sleep()
     }
     await this.#end()
   }
@@ -197,15 +199,10 @@ export class Publisher {
     else await Promise.all([edge.end({ step: 'end', run }), directory?.end()])
   }
 
-  /** Until something is due, or `#wake` is called. */
-  async #sleep(now: number): Promise<void> {
+  /** Until something is due, or comes. */
+  async #sleep(): Promise<void> {
     const retryAt = this.#hasWork() ? this.#retry.due : NEVER
-    const next = Math.min(this.#syncAt, this.#outbox.readAt, retryAt)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = next === NEVER ? () => undefined : this.#deps.clock.after(next - now, resolve)
-    this.#wake = resolve
-    await promise
-    cancel()
+    await this.#sleeper.until(Math.min(this.#syncAt, this.#outbox.readAt, retryAt))
   }
 
   #takeDue(now: number): void {
@@ -274,7 +271,7 @@ export class Publisher {
     const at = this.#deps.clock.elapsed() + inMs
     this.#syncAt = this.#presence.isOpen ? at : Math.min(this.#syncAt, at)
     if (this.#retry.isWaiting) this.#retry.due = Math.min(this.#retry.due, at)
-    this.#wake()
+    this.#sleeper.wake()
   }
 
   /** As good as a report: the edge holds everything. */
@@ -287,7 +284,7 @@ export class Publisher {
   #onFree(): void {
     this.#retry.due = 0
     this.#outbox.addAll()
-    this.#wake()
+    this.#sleeper.wake()
   }
 
   #reportToDirectory(): void {
