@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
-import { misspelt } from '../../system/environment.ts'
 import { findProject } from '../../system/find-board.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../context.ts'
@@ -10,8 +9,8 @@ import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import {
   checkEdge,
+  checkEnvironment,
   checkHealth,
-  checkNoticeSecret,
   checkNotices,
   checkToken,
 } from '../doctor/edge.ts'
@@ -31,7 +30,6 @@ import {
   FOLLOW_LINKS,
   JSON_OUTPUT,
   NO_CONFIG,
-  OPTION_VARIABLES,
   REPO,
   RUNNING,
   TOKEN_FILE,
@@ -105,9 +103,7 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   } else {
     // The check of payments says it too, with the variables of gateways.
     const variables = start?.served?.variables ?? env
-    const wrong = misspelt(variables, {}, OPTION_VARIABLES)
-    findings.push(...wrong.map((sentence) => warn('config', sentence)))
-    findings.push(...checkNoticeSecret(variables))
+    findings.push(...checkEnvironment(variables, {}))
   }
   return report(findings, options.json, context.io)
 }

@@ -4,6 +4,8 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import type { Notices } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Reply } from '../../sidecar/publish/edge.ts'
+import { misspelt } from '../../system/environment.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
@@ -11,6 +13,7 @@ import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import type { Environment } from '../context.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 import { ask, askEdge, type EdgeAddress, firstLineOf } from '../request.ts'
+import { OPTION_VARIABLES } from '../settings.ts'
 
 const WRITE = 'board:write'
 const HOUR_MS = 3_600_000
@@ -104,10 +107,13 @@ export async function checkHealth(url: URL): Promise<Finding[]> {
   return [error('health', `The service does not work (/healthz answers ${status}): ${why}`)]
 }
 
-/** `variables`: of the edge. */
-export function checkNoticeSecret({ NOTICE_SECRET }: Environment): Finding[] {
-  const { problem } = readWhsecs(NOTICE_SECRET)
-  return problem === undefined ? [] : [error('notices', `NOTICE_SECRET: ${problem}.`)]
+/** Those of the edge: what is misspelt, and what no notice could be signed by. */
+export function checkEnvironment(variables: Environment, file: SignalboxFile): Finding[] {
+  const { problem } = readWhsecs(variables.NOTICE_SECRET)
+  return [
+    ...misspelt(variables, file, OPTION_VARIABLES).map((sentence) => warn('config', sentence)),
+    ...(problem === undefined ? [] : [error('notices', `NOTICE_SECRET: ${problem}.`)]),
+  ]
 }
 
 /** Whether the edge can deliver what the rules of a board ask for. */

@@ -1,7 +1,6 @@
 // The doctor's checks of payments: one a line, each with its reason. It reads the configuration as
 // the Worker does, and stores nothing.
 
-import { misspelt } from '../../system/environment.ts'
 import {
   type ConfiguredGateway,
   configuredGateways,
@@ -17,10 +16,9 @@ import { error, type Finding, ok, warn } from '../findings.ts'
 import { hiding, readTarget, secretValues, type TargetOptions } from '../payments/target.ts'
 import { type Answer, ask } from '../request.ts'
 import { NO_EDGE, type RunningStart } from '../running-system.ts'
-import { OPTION_VARIABLES } from '../settings.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase } from './database.ts'
-import { checkHealth, checkNoticeSecret } from './edge.ts'
+import { checkEnvironment, checkHealth } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
@@ -39,10 +37,7 @@ export async function check(
   const { findings, payments } = checkConfig(file, env, gateways, there)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
   findings.push(...used.flatMap(checkSecrets))
-  findings.push(
-    ...misspelt(env, file, OPTION_VARIABLES).map((sentence) => warn('config', sentence)),
-  )
-  findings.push(...checkNoticeSecret(env))
+  findings.push(...checkEnvironment(env, file))
   const mixture = mixtureOf(gateways)
   if (mixture !== undefined) findings.push(warn('config', mixture))
   for (const name of differing) {
