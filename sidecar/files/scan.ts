@@ -93,7 +93,7 @@ class Scan {
     this.#table.beginScan()
     const { root, configFile } = this.#store
     const before = this.#look(root)
-    if (typeof before !== 'object') return this.#finish(before)
+    if (before.is !== 'folder') return this.#finish(before)
     const folders = new Set(this.#store.folders())
     for (const folder of folders) await this.#folder(folder)
     if (configFile && !folders.has(dirname(configFile))) this.#file(configFile)
@@ -104,12 +104,12 @@ class Scan {
   #finish(root: Looked): ScanReport {
     const report = this.#report
     report.workMs += performance.now() - this.#sliceFrom
-    const why = typeof root === 'object' ? this.#lost : root
-    if (why !== undefined) {
+    const why = root.is === 'unknown' ? root.why : this.#lost
+    if (root.is === 'absent' || why !== undefined) {
       // It went away, perhaps in the middle: what was found is void, and found again later.
       const { files, workMs } = report
       const nothing = { changed: [], gone: [], suspects: [], files, workMs }
-      return { state: 'missing', ...(why !== 'absent' && { why }), ...nothing }
+      return { state: 'missing', ...(root.is !== 'absent' && { why }), ...nothing }
     }
     // Read by a hint meanwhile: there again.
     report.gone = report.gone.filter((path) => this.#table.isMissed(path))
@@ -121,8 +121,8 @@ class Scan {
 
   async #folder(folder: string): Promise<void> {
     const looked = this.#look(folder)
-    if (looked === 'absent' || this.#blocked.has(folder)) return
-    const why = typeof looked === 'string' ? looked : await this.#list(folder)
+    if (looked.is === 'absent' || this.#blocked.has(folder)) return
+    const why = looked.is === 'unknown' ? looked.why : await this.#list(folder)
     if (why) this.#unread.set(folder, why)
   }
 
@@ -212,20 +212,21 @@ class Scan {
   #look(folder: string): Looked {
     try {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
-      if (!stat) return 'absent'
+      if (!stat) return { is: 'absent' }
       if (!stat.isDirectory() && !stat.isSymbolicLink()) {
-        this.#blocked.set(folder, `${folder} is not a folder`)
-        return `${folder} is not a folder`
+        const why = `${folder} is not a folder`
+        this.#blocked.set(folder, why)
+        return { is: 'unknown', why }
       }
       // A link may leave the store, and what it points to is not watched either.
-      let hidden: string | undefined
-      if (stat.isSymbolicLink()) hidden = `${folder} is not a folder but a link`
-      else if (realpathSync.native(folder) !== folder) hidden = `${folder} is behind a link`
-      if (hidden === undefined) return { directory: true }
-      this.#hidden.set(folder, hidden)
-      return hidden
+      const isLink = stat.isSymbolicLink()
+      if (!isLink && realpathSync.native(folder) === folder) return { is: 'folder' }
+      const why = isLink ? `${folder} is not a folder but a link` : `${folder} is behind a link`
+      this.#hidden.set(folder, why)
+      return { is: 'unknown', why }
     } catch (error) {
-      return ABSENT.has(codeOf(error)) ? 'absent' : whyOf(folder, error)
+      if (ABSENT.has(codeOf(error))) return { is: 'absent' }
+      return { is: 'unknown', why: whyOf(folder, error) }
     }
   }
 
@@ -241,8 +242,7 @@ class Scan {
   }
 }
 
-/** A folder, `absent`, or a sentence why its state is unknown. */
-type Looked = { directory: true } | 'absent' | (string & {})
+type Looked = { is: 'folder' } | { is: 'absent' } | { is: 'unknown'; why: string }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
 
