@@ -152,7 +152,7 @@ async function asItChanges(
     take().catch((error: unknown) => {
       if (!isCode(error, ...MAY_PASS) && !(error instanceof NothingFree)) throw error
     })
-  // As a rule there is one, and nobody has to follow the board, which takes as long as all the rest.
+  // As a rule there is one. To follow the board takes as long as all the rest of a claim.
   const first = await taken()
   if (first) return first
   const end = new AbortController()
