@@ -40,7 +40,7 @@ describe('the code', () => {
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
     const allowed =
-      /(^|\/)config\.ts$|^worker\/deno\.ts$|^system\/|^cli\/signalbox\.ts$|^tools\/package\/build\.ts$|^tools\/prove\/(recorder\/|agents\/run(-day)?\.ts$)|^tools\/bench\//
+      /(^|\/)config\.ts$|^worker\/deno\.ts$|^system\/|^cli\/signalbox\.ts$|^tools\/package\/build\.ts$|^tools\/prove\/recorder\/|^tools\/bench\//
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 

@@ -2,7 +2,6 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Session } from '../../libraries/api/types.ts'
-import { callTool } from '../../tools/harness/mcp.ts'
 import type { DataRecord } from '../../worker/board/wire.ts'
 import type { Edge } from '../support/edge.ts'
 import {
@@ -13,6 +12,7 @@ import {
   taskRecord,
   token,
 } from '../support/edge.ts'
+import { callTool } from '../support/mcp.ts'
 import {
   hearsOwn,
   type McpCaller,

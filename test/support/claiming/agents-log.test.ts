@@ -1,7 +1,7 @@
 // What agents wrote of their work, spoiled in one way each: it is found.
 
 import { describe, expect, it } from 'vitest'
-import { readWork } from '../../../tools/prove/agents/agents-log.ts'
+import { readWork } from './agents-log.ts'
 
 const read = (...lines: string[]) => readWork(`${lines.join('\n')}\n`)
 

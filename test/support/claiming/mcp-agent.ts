@@ -1,8 +1,8 @@
 // An agent that has the tools of MCP, and no command of ours: it claims, does and releases tasks.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { callTool } from '../../harness/mcp.ts'
-import { mcpOverStdio, type StdioProgram } from '../../harness/mcp-stdio.ts'
+import { callTool } from '../mcp.ts'
+import { mcpOverStdio, type StdioProgram } from '../mcp-stdio.ts'
 
 export interface McpAgent {
   name: string

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { loopbackUrl } from '../../../system/ports.ts'
-import { SIGNALBOX } from '../../harness/config.ts'
-import { freePort } from '../../harness/free-port.ts'
-import { Process } from '../../harness/process.ts'
+import { SIGNALBOX } from '../../../tools/harness/config.ts'
+import { freePort } from '../../../tools/harness/free-port.ts'
+import { Process } from '../../../tools/harness/process.ts'
 
 /** In the folder: of the board, and of what the Signalbox keeps. */
 export const projectIn = (dir: string): string => join(dir, 'project')
