@@ -1,58 +1,69 @@
-// What each benchmark of this folder gets, and the one shape of what it answers.
+// What each benchmark of this folder gets, the one shape of what it answers, and its table.
 
 import { execFileSync } from 'node:child_process'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
-import { resolve } from 'node:path'
 
 export interface BenchRun {
   /** On the disk of temporary files. Removed at the end of the benchmark. */
   workDir: string
   /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
+  /** Takes what was measured of one system, as soon as it is. One number: a memory, a count. */
+  report(of: Measured, values: number | readonly number[], judged?: Judged): void
 }
 
-/** Returns its rows; `report` gets each as soon as it is measured. */
-export type Bench = (run: BenchRun, report: (row: Row) => void) => Promise<void>
+export type Bench = (run: BenchRun) => Promise<void>
 
-export type Statistic = 'p50' | 'p95' | 'p99' | 'max'
+/** Reports of one system, `about` one thing. `most`: an aim of the median. */
+export const reporter =
+  ({ report }: Pick<BenchRun, 'report'>, system: string, about = '') =>
+  (words: string, unit: string, values: number | readonly number[], most?: number): void => {
+    const aim = most === undefined ? undefined : atMost(most)
+    report({ what: `${about}${words}`, system, unit }, values, { aim })
+  }
+
+type Statistic = 'p50' | 'p95' | 'p99' | 'max'
 
 /** A limit of one statistic of a row, in the unit of the row. */
-export type Aim = { of: Statistic } & ({ most: number } | { least: number })
+type Aim = { of: Statistic } & ({ most: number } | { least: number })
 
-/** What was measured of one system. Rows with the same `what` are compared with each other. */
-export interface Row extends Readonly<Record<Statistic, number>> {
+export const atMost = (most: number, of: Statistic = 'p50'): Aim => ({ of, most })
+export const atLeast = (least: number, of: Statistic = 'p50'): Aim => ({ of, least })
+
+/** Rows with the same `what` are compared with each other. */
+export interface Measured {
   what: string
   system: string
   /** Of the statistics, such as `ms`. */
   unit: string
-  count: number
-  aim?: Aim
+}
+
+export interface Judged {
+  aim?: Aim | undefined
   /** What must never be, such as a lost message: with it no aim is reached, however quick. */
   faults?: readonly string[]
 }
 
-/** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
-export function percentile(values: readonly number[], percent: number): number {
-  if (values.length === 0) return Number.NaN
-  const sorted = values.toSorted((a, b) => a - b)
-  const rank = Math.ceil((percent / 100) * sorted.length)
-  return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1] ?? Number.NaN
+export interface Row extends Measured, Judged, Readonly<Record<Statistic, number>> {
+  count: number
 }
 
-/** Two decimals: across processes, the clock is not more precise. */
-const rounded = (value: number): number => Math.round(value * 100) / 100
+/** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const rank = Math.max(Math.ceil((percent / 100) * sorted.length), 1)
+  return sorted[rank - 1] ?? Number.NaN
+}
 
-/** The row of measured values. `values` may be one number: a memory, a count. */
 export function rowOf(
-  { what, system, unit }: Pick<Row, 'what' | 'system' | 'unit'>,
+  of: Measured,
   values: readonly number[],
-  { aim, faults = [] }: Pick<Row, 'aim' | 'faults'> = {},
+  { aim, faults = [] }: Judged = {},
 ): Row {
-  const at = (percent: number) => rounded(percentile(values, percent))
+  // Two decimals: across processes, the clock is not more precise.
+  const at = (percent: number) => Math.round(percentile(values, percent) * 100) / 100
   return {
-    what,
-    system,
-    unit,
+    ...of,
     count: values.length,
     p50: at(50),
     p95: at(95),
@@ -63,14 +74,6 @@ export function rowOf(
   }
 }
 
-/** Reports values of one system. `most`: an aim of their median. */
-export const reporter =
-  (report: (row: Row) => void, system: string) =>
-  (what: string, unit: string, values: number | readonly number[], most?: number): void => {
-    const aim = most !== undefined && { aim: { of: 'p50', most } as const }
-    report(rowOf({ what, system, unit }, [values].flat(), { ...aim }))
-  }
-
 /** Of a rival without an aim, too. One without values, since all were lost, reaches nothing. */
 export function isReached({ aim, faults, ...row }: Row): boolean {
   if (!aim) return true
@@ -78,51 +81,65 @@ export function isReached({ aim, faults, ...row }: Row): boolean {
   return 'most' in aim ? row[aim.of] <= aim.most : row[aim.of] >= aim.least
 }
 
+export const MACHINE = {
+  platform: `${type()} ${release()}`,
+  cores: availableParallelism(),
+  cpu: cpus()[0]?.model ?? 'unknown',
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.versions.node,
+}
+
 export interface Result {
   command: string
   date: string
   /** The measured revision, with `+` if files were changed. */
   commit: string
-  machine: { platform: string; cores: number; cpu: string; memoryGiB: number; node: string }
+  machine: typeof MACHINE
   tookMs: number
   rows: Row[]
 }
 
-/** `startedAt`: a value of `performance.now`. */
-export function resultOf(command: string, startedAt: number, rows: Row[]): Result {
-  const [first] = cpus()
-  return {
-    command,
-    date: new Date().toISOString(),
-    commit: commit(),
-    machine: {
-      platform: `${type()} ${release()}`,
-      cores: availableParallelism(),
-      cpu: first?.model ?? 'unknown',
-      memoryGiB: Math.round(totalmem() / 2 ** 30),
-      node: process.versions.node,
-    },
-    tookMs: Math.round(performance.now() - startedAt),
-    rows,
-  }
-}
-
-/** The files that decide what is measured, and how. */
-// biome-ignore format: several names a line.
-const MEASURED = [
-  'worker', 'libraries/client', 'console', 'sidecar', 'system', 'tools/bench/*.ts',
-  'schema.sql', 'signalbox.config.ts', 'wrangler.toml', 'package-lock.json',
-]
-
-function commit(): string {
-  const cwd = resolve(import.meta.dirname, '../..')
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
+export function revision(): string {
+  const args = ['describe', '--always', '--abbrev=12', '--exclude=*', '--dirty=+']
   try {
-    const isChanged = git('status', '--porcelain', ...MEASURED) !== ''
-    return `${git('rev-parse', '--short=12', 'HEAD')}${isChanged ? '+' : ''}`
+    return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
   } catch {
     // An unpacked archive has no git history.
     return 'unknown'
   }
 }
+
+/** A line for each thing that was measured, a column for each system. */
+export function table(rows: readonly Row[]): string {
+  const systems = [...new Set(rows.map(({ system }) => system))]
+  const groups = Map.groupBy(rows, ({ what, unit }) => `${what}, ${unit}`)
+  const lines = [...groups].map(([title, group]) => [
+    title,
+    ...systems.map((system) => cellOf(group.find((row) => row.system === system))),
+  ])
+  const all = [['', ...systems], ['', ...systems].map(() => '---'), ...lines]
+  return all.map((cells) => `| ${cells.join(' | ')} |\n`).join('')
+}
+
+/** The median, the p99 and the most of many values, or the one; then the aim. */
+export function cellOf(row: Row | undefined): string {
+  if (!row) return ''
+  const { count, p50, p99, max, aim, faults = [] } = row
+  const values = (count > 1 ? [p50, p99, max] : [p50]).map(shown).join(' / ')
+  const limit =
+    aim && `${aim.of} ${'most' in aim ? `≤ ${shown(aim.most)}` : `≥ ${shown(aim.least)}`}`
+  const words = [...(limit ? [`${isReached(row) ? '' : 'missed: '}${limit}`] : []), ...faults]
+  return words.length > 0 ? `${values} (${words.join('; ')})` : values
+}
+
+/** Three digits are all that a measurement is worth. */
+const shown = (value: number): string =>
+  Number.isFinite(value) ? value.toLocaleString('en', { maximumSignificantDigits: 3 }) : '–'
+
+/** The page with the table of this benchmark between its marks; as it is where it has none. */
+export const withTable = (page: string, name: string, { rows, machine, date }: Result): string =>
+  page.replace(
+    new RegExp(`(<!-- bench ${name} -->\\n).*?(<!-- end -->)`, 's'),
+    (_, from: string, to: string) =>
+      `${from}\n${table(rows)}\n${date.slice(0, 10)}, ${machine.cpu.trim()}\n\n${to}`,
+  )

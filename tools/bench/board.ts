@@ -21,41 +21,33 @@ enough: people do not notice a slower change, and the battery does notice a quic
 export interface BenchBoard {
   /** The folder for the sidecar. */
   dir: string
-  tasksDir: string
   size: number
-  /**
-   * The last rank that was used. No rank is used twice, also for different systems. Otherwise a
-   * file would already have the expected content before it was written.
-   */
+  /** No rank is used twice, by other systems neither: a file must not have what is written. */
   lastRank: number
 }
 
-export const boardIn = (dir: string, size: number): BenchBoard => ({
-  dir,
-  tasksDir: join(dir, '.cairn', 'tasks'),
-  size,
-  lastRank: 0,
-})
-
-export function nextRank(board: BenchBoard): number {
-  board.lastRank += 1
-  return board.lastRank
-}
-
 export function makeBoard(dir: string, size: number): BenchBoard {
-  const board = boardIn(dir, size)
-  mkdirSync(board.tasksDir, { recursive: true })
-  writeFileSync(join(dir, '.cairn', 'config.yaml'), CONFIG)
-  for (let n = 0; n < size; n++) writeFileSync(pathOf(board, n), taskText(n, 0))
+  const board = { dir, size, lastRank: 0 }
+  mkdirSync(join(dir, '.cairn/tasks'), { recursive: true })
+  writeFileSync(join(dir, '.cairn/config.yaml'), CONFIG)
+  for (let n = 0; n < size; n++) writeFileSync(pathOf(board, n), taskText(n, { rank: 0 }))
   return board
 }
 
 export const idOf = (n: number): string => `BENCH-${n}`
 
-/** About a kilobyte. Each save changes `rank`, so a client can see which save it reads. */
-const taskText = (n: number, rank: number): string => `---
+export const counted = ({ size }: BenchBoard): string => `${size.toLocaleString('en')} tasks`
+
+interface Changed {
+  /** By it a client sees which save it reads. */
+  rank: number
+  title?: string
+}
+
+/** About a kilobyte. */
+const taskText = (n: number, { rank, title = `Task ${n} of the board` }: Changed): string => `---
 id: ${idOf(n)}
-title: Task ${n} of the board that is measured
+title: ${title}
 status: ${STATES[n % STATES.length]}
 labels: [firmware, area-${n % 17}]
 checks:
@@ -72,19 +64,11 @@ rank: ${rank}
 ${BODY}`
 
 /** Saves as editors and agents do: a temporary file in the same folder, then a rename. */
-export function saveTask(board: BenchBoard, n: number, rank: number): void {
-  replaceFile(board, n, taskText(n, rank))
-}
-
-/** Its card stays where it is. */
-export function retitleTask(board: BenchBoard, n: number, title: string): void {
-  replaceFile(board, n, taskText(n, 0).replace(/^title: .*$/m, `title: ${title}`))
-}
-
-function replaceFile(board: BenchBoard, n: number, text: string): void {
-  const temp = join(board.tasksDir, `.tmp-${idOf(n)}`)
-  writeFileSync(temp, text)
+export function saveTask(board: Pick<BenchBoard, 'dir'>, n: number, changed: Changed): void {
+  const temp = join(board.dir, '.cairn/tasks', `.tmp-${idOf(n)}`)
+  writeFileSync(temp, taskText(n, changed))
   renameSync(temp, pathOf(board, n))
 }
 
-const pathOf = (board: BenchBoard, n: number): string => join(board.tasksDir, `${idOf(n)}.md`)
+const pathOf = ({ dir }: Pick<BenchBoard, 'dir'>, n: number): string =>
+  join(dir, '.cairn/tasks', `${idOf(n)}.md`)

@@ -1,14 +1,17 @@
 // Charges over HTTP: database round trips for each, and its time without that of the gateway.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startLibsql } from '../harness/database.ts'
+import { listen } from '../harness/free-port.ts'
+import { prepareWorkerd } from '../start/workerd.ts'
 import { type Bench, reporter } from './bench.ts'
 import { startCountingRelay } from './counting-relay.ts'
-import { startOurEdge, tokenFor } from './payments/bench-edge.ts'
-import { Connection } from './payments/connection.ts'
-import { startDatabase } from './payments/database.ts'
-import { startFakeGateway } from './payments/fake-gateway.ts'
+import { startPayments } from './payments/edge.ts'
+import { closedLoad, postOf } from './payments/load.ts'
+import { tokenFor } from './programs.ts'
 import { LABEL } from './target.ts'
 
 const MOST_ROUND_TRIPS = 4
@@ -21,112 +24,100 @@ const QUICK: typeof FULL = { counted: 10, timed: 20, rounds: 1 }
 /** The wait for writes after the response, which count as well. */
 const SETTLE_MS = 500
 const WARM_UP = 30
+const MOST_MS = 120_000
 
-export const runCharge: Bench = async (run, report) => {
+export const runCharge: Bench = async (run) => {
   const plan = run.isQuick ? QUICK : FULL
   for (const at of LEVELS) {
-    const show = reporter(report, LABEL.signalbox)
+    const show = reporter(run, LABEL.signalbox, `${at} at a time`)
     const isAlone = at === 1
     const roundTrips = await countRoundTrips(join(run.workDir, `count-${at}`), at, plan.counted)
-    show(`${at} at a time`, 'round trips', roundTrips, isAlone ? MOST_ROUND_TRIPS : undefined)
+    show('', 'round trips', roundTrips, isAlone ? MOST_ROUND_TRIPS : undefined)
     const besideMs: number[] = []
     for (let round = 0; round < plan.rounds; round++) {
       const charges = plan.timed * (isAlone ? 1 : 2)
-      besideMs.push(...(await timeCharges(join(run.workDir, `time-${at}`), at, charges)))
+      const dir = join(run.workDir, `time-${at}-${round}`)
+      besideMs.push(...(await timeCharges(dir, at, charges)))
     }
-    show(`${at} at a time, beside the gateway`, 'ms', besideMs)
+    show(', beside the gateway', 'ms', besideMs)
   }
 }
 
-/** Not timed. The first charge also fetches the token of the gateway. */
-const countRoundTrips = (dir: string, at: number, charges: number): Promise<number> =>
-  withGateway(dir, async (gateway, database) => {
-    const relay = await startCountingRelay(database.port)
-    // Batches and statements, each a POST to the database.
-    const counted = () =>
-      [...relay.requests()].reduce((sum, [of, n]) => (of.startsWith('POST ') ? sum + n : sum), 0)
-    const to = { databaseUrl: relay.url, gatewayUrl: gateway.url }
-    const edge = await startOurEdge(join(dir, 'edge'), to)
-    try {
-      // The first save of a ledger needs one round trip more.
-      await chargeAll(edge.port, at, 1, 'first')
-      await sleep(SETTLE_MS)
-      const before = counted()
-      await chargeAll(edge.port, at, charges, 'count')
-      await sleep(SETTLE_MS)
-      return (counted() - before) / charges
-    } finally {
-      await edge.stop()
-      await relay.close()
-    }
-  })
+async function countRoundTrips(dir: string, at: number, charges: number): Promise<number> {
+  await using shop = await openShop(dir)
+  // The first charge also fetches the token of the gateway, and saves for a new ledger.
+  await shop.charge(at, 1, 'first')
+  await sleep(SETTLE_MS)
+  const before = shop.roundTrips()
+  await shop.charge(at, charges, 'count')
+  await sleep(SETTLE_MS)
+  return (shop.roundTrips() - before) / charges
+}
 
-const timeCharges = (dir: string, at: number, charges: number): Promise<number[]> =>
-  withGateway(dir, async (gateway, { url: databaseUrl }) => {
-    const to = { databaseUrl, gatewayUrl: gateway.url }
-    const edge = await startOurEdge(join(dir, 'edge'), to)
-    try {
-      await chargeAll(edge.port, at, Math.max(WARM_UP, at), 'warm')
-      const took = await chargeAll(edge.port, at, charges, 'time')
-      return took.map(({ orderId, ms }) => {
-        const heldMs = gateway.heldMs(orderId)
-        if (heldMs === undefined) throw new Error(`The gateway was not asked for ${orderId}.`)
-        return ms - heldMs
-      })
-    } finally {
-      await edge.stop()
-    }
-  })
+/** Of each charge, the ms that the gateway did not take. */
+async function timeCharges(dir: string, at: number, charges: number): Promise<number[]> {
+  await using shop = await openShop(dir, { isDirect: true })
+  await shop.charge(at, Math.max(WARM_UP, at), 'warm')
+  return await shop.charge(at, charges, 'time')
+}
 
-type Gateway = Awaited<ReturnType<typeof startFakeGateway>>
-type Database = Awaited<ReturnType<typeof startDatabase>>
-
-async function withGateway<Result>(
-  dir: string,
-  measure: (gateway: Gateway, database: Database) => Promise<Result>,
-): Promise<Result> {
-  mkdirSync(dir, { recursive: true })
+/** `isDirect`: nothing is counted between the edge and its database. */
+async function openShop(dir: string, { isDirect = false } = {}) {
   await using stack = new AsyncDisposableStack()
-  stack.defer(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }))
-  const gateway = await startFakeGateway(GATEWAY_MS)
-  stack.defer(() => gateway.close())
-  const database = await startDatabase(dir)
-  stack.defer(() => database.stop())
-  return await measure(gateway, database)
-}
-
-async function chargeAll(port: number, at: number, charges: number, prefix: string) {
+  /** By order: how long a charge really took at the gateway. */
+  const heldMs = new Map<string, number>()
+  const gateway = createServer((request, response) => {
+    const startedAt = performance.now()
+    const answer = (body: object) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (request.url === '/oauth2/token') return answer({ access_token: 'a', expires_in: 3_600 })
+    void json(request).then(async (body) => {
+      const { orderId } = body as { orderId: string }
+      await sleep(GATEWAY_MS)
+      heldMs.set(orderId, performance.now() - startedAt)
+      const redirectUrl = `https://gateway.test/pay/${orderId}`
+      const transactionDetails = { transactionId: `gt-${orderId}`, orderId }
+      answer({ status: 'PENDING', transactionDetails, redirectUrl })
+    })
+  })
+  stack.defer(() => gateway.closeAllConnections())
+  stack.defer(() => void gateway.close())
+  const gatewayUrl = await listen(gateway)
+  const { port, url, token, close } = await startLibsql()
+  stack.defer(close)
+  const relay = stack.use(await startCountingRelay(port))
+  const database = { url: isDirect ? url : relay.url, token }
+  const edge = stack.use(await startPayments(prepareWorkerd, dir, database, gatewayUrl))
   const bearer = await tokenFor('payments:write')
-  const took: { orderId: string; ms: number }[] = []
-  let next = 0
-  const run = async () => {
-    const connection = new Connection(port)
-    try {
-      while (next < charges) {
-        const orderId = `${prefix}-${next++}`
-        const request = chargeRequest(orderId, bearer)
-        const startedAt = performance.now()
-        const { status, body } = await connection.send(request)
-        if (status !== 201) throw new Error(`${orderId} was answered ${status}: ${body}`)
-        took.push({ orderId, ms: performance.now() - startedAt })
-      }
-    } finally {
-      connection.close('all charges are made')
-    }
+  const all = stack.move()
+  return {
+    /** Batches and statements, each a POST to the database. */
+    roundTrips: () => relay.counts().POST ?? 0,
+    async charge(at: number, charges: number, prefix: string): Promise<number[]> {
+      const besideMs: number[] = []
+      let sent = 0
+      await closedLoad({
+        port: edge.port,
+        connections: at,
+        mostMs: MOST_MS,
+        next: () => (sent < charges ? `${prefix}-${sent++}` : undefined),
+        bytes: (orderId) => chargeOf(orderId, bearer),
+        onEnd(orderId, reply, tookMs) {
+          const held = heldMs.get(orderId)
+          if (reply?.status !== 201 || held === undefined) {
+            throw new Error(`${orderId} was answered ${reply?.status}: ${reply?.body}`)
+          }
+          besideMs.push(tookMs - held)
+        },
+      })
+      return besideMs
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
-  await Promise.all(Array.from({ length: at }, run))
-  return took
 }
 
-function chargeRequest(reference: string, bearer: string): Buffer {
-  const of = { gateway: 'redirect', description: 'Two lamps and a chair' }
-  const body = JSON.stringify({ ...of, reference, amount: 25_000, currency: 'IQD' })
-  const head = [
-    'POST /api/payments/charges HTTP/1.1',
-    'Host: 127.0.0.1',
-    `Authorization: Bearer ${bearer}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ]
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+function chargeOf(reference: string, bearer: string): Buffer {
+  const order = { gateway: 'redirect', description: 'Two lamps and a chair', reference }
+  const body = JSON.stringify({ ...order, amount: 25_000, currency: 'IQD' })
+  return postOf('/api/payments/charges', body, [`Authorization: Bearer ${bearer}`])
 }

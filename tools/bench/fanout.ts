@@ -5,12 +5,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LOOPBACK } from '../../system/ports.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { prepareWorkerd, readWorkerSettings } from '../start/workerd.ts'
-import { type Bench, percentile, type Row, rowOf } from './bench.ts'
-import { AUTH_SECRET, type BenchEdge, startEdge, tokenFor } from './payments/bench-edge.ts'
-import { cpuMsOf, memoryOf } from './proc.ts'
-import { HOME } from './target.ts'
+import { atMost, type Bench, percentile } from './bench.ts'
+import { cpuMsOf, mebibytesOf } from './proc.ts'
+import { type BenchEdge, HOME, startEdge, tokenFor } from './programs.ts'
 
 /** At a time; more would be refused by a full backlog. */
 const OPENING = 64
@@ -29,7 +29,7 @@ const SYSTEMS = { Signalbox: startOurs, 'smallest Worker': startSmallest } as co
 type System = keyof typeof SYSTEMS
 const NAMES = Object.keys(SYSTEMS) as System[]
 
-export const runFanout: Bench = async (run, report) => {
+export const runFanout: Bench = async (run) => {
   const plan = run.isQuick ? QUICK : FULL
   for (const streams of plan.streams) {
     const samples: Record<System, Sample[]> = { Signalbox: [], 'smallest Worker': [] }
@@ -39,36 +39,32 @@ export const runFanout: Bench = async (run, report) => {
         const dir = join(run.workDir, `${NAMES.indexOf(system)}-${streams}-${round}`)
         mkdirSync(dir)
         const target = await SYSTEMS[system](dir)
-        try {
-          samples[system].push(await measure(target, streams, plan.messages))
-        } finally {
-          await target.edge.stop()
-        }
+        await using _ = target.edge
+        samples[system].push(await measure(target, streams, plan.messages))
       }
     }
-    for (const row of rowsOf(streams, samples)) report(row)
-  }
-}
-
-function rowsOf(streams: number, samples: Record<System, Sample[]>): Row[] {
-  const lastMs = (system: System) => samples[system].flatMap((sample) => sample.lastMs)
-  const most = TIMES_SMALLEST * percentile(lastMs('smallest Worker'), 50)
-  return NAMES.flatMap((system) => {
-    const of = samples[system]
-    const row = (words: string, unit: string, values: number[], more = {}) => {
-      const what = `${streams.toLocaleString('en')} streams: ${words}`
-      return rowOf({ what, system, unit }, values, more)
+    const lastMs = (system: System) => samples[system].flatMap((sample) => sample.lastMs)
+    const smallest = percentile(lastMs('smallest Worker'), 50)
+    for (const system of NAMES) {
+      const of = samples[system]
+      const what = (words: string, unit: string) => {
+        return { what: `${streams.toLocaleString('en')} streams: ${words}`, system, unit }
+      }
+      const lost = of.reduce((sum, sample) => sum + sample.lost, 0)
+      run.report(what('publish to the last', 'ms'), lastMs(system), {
+        aim: system === 'Signalbox' ? atMost(TIMES_SMALLEST * smallest) : undefined,
+        faults: lost > 0 ? [`${lost} lost`] : [],
+      })
+      run.report(
+        what('a message, of a core', 'ms'),
+        of.map(({ cpuMs }) => cpuMs),
+      )
+      run.report(
+        what('memory of each', 'KiB'),
+        of.map(({ kibAStream }) => kibAStream),
+      )
     }
-    const lost = of.reduce((sum, sample) => sum + sample.lost, 0)
-    const aim = system === 'Signalbox' && { aim: { of: 'p50', most } as const }
-    const faults = lost > 0 ? [`${lost} lost`] : []
-    const [cpu, memory] = [of.map(({ cpuMs }) => cpuMs), of.map(({ kibAStream }) => kibAStream)]
-    return [
-      row('publish to the last', 'ms', lastMs(system), { ...aim, faults }),
-      row('a message, of a core', 'ms', cpu),
-      row('memory of each', 'KiB', memory),
-    ]
-  })
+  }
 }
 
 interface Target {
@@ -86,7 +82,7 @@ const MESSAGE = 'data: {"type":"task-changed"'
 const SUBJECTS = 8
 
 async function startOurs(dir: string): Promise<Target> {
-  const edge = await startEdge(prepareWorkerd, dir, HOME, { AUTH_SECRETS: AUTH_SECRET })
+  const edge = await startEdge(prepareWorkerd, dir)
   const sign = (sub: string, scope: string) => tokenFor(scope, { repos: ['bench'], sub })
   const readers = await Promise.all(
     Array.from({ length: SUBJECTS }, (_, n) => sign(`reader-${n}`, 'board:read')),
@@ -122,12 +118,12 @@ async function startOurs(dir: string): Promise<Target> {
 async function startSmallest(dir: string): Promise<Target> {
   const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
   const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
-  const main = relative(dir, join(import.meta.dirname, 'fanout/smallest-worker.ts'))
+  const main = relative(dir, join(import.meta.dirname, 'smallest-worker.ts'))
   const settings = { main, compatibility_date, compatibility_flags }
   const lines = Object.entries(settings).map(([name, of]) => `${name} = ${JSON.stringify(of)}`)
   const object = '[[durable_objects.bindings]]\nname = "TOPIC"\nclass_name = "Topic"'
   writeFileSync(join(dir, 'wrangler.toml'), `${[...lines, object].join('\n')}\n`)
-  const edge = await startEdge(prepareWorkerd, join(dir, 'edge'), dir, {})
+  const edge = await startEdge(prepareWorkerd, join(dir, 'edge'), { home: dir })
   return {
     edge,
     stream: () => ({ path: '/events', headers: {} }),
@@ -152,73 +148,42 @@ interface Sample {
 }
 
 async function measure(target: Target, streams: number, messages: number): Promise<Sample> {
-  const before = memoryOf(target.edge.pid).rssMiB
-  const crowd = new Crowd(target)
-  try {
-    await crowd.open(streams)
-    await sleep(SETTLE_MS)
-    const kibAStream = ((memoryOf(target.edge.pid).rssMiB - before) * 1_024) / streams
-    const lastMs: number[] = []
-    let [lost, cpuMs] = [0, 0]
-    for (let n = 1; n <= messages + WARM_UP; n++) {
-      const cpuFromMs = cpuMsOf(target.edge.pid)
-      const startedAt = performance.now()
-      const heard = crowd.hear()
-      await target.publish(n)
-      const at = await Promise.race([heard, sleep(LOST_MS, undefined, { ref: false })])
-      if (at === undefined) lost++
-      else if (n > WARM_UP) {
-        lastMs.push(at - startedAt)
-        cpuMs += (cpuMsOf(target.edge.pid) - cpuFromMs) / messages
-      }
-      await sleep(PAUSE_MS)
+  const { pid } = target.edge
+  const before = mebibytesOf(pid, 'VmRSS')
+  using crowd = await crowdOf(target, streams)
+  await sleep(SETTLE_MS)
+  const kibAStream = ((mebibytesOf(pid, 'VmRSS') - before) * 1_024) / streams
+  const lastMs: number[] = []
+  let [lost, cpuMs] = [0, 0]
+  for (let n = 1; n <= messages + WARM_UP; n++) {
+    const cpuFromMs = cpuMsOf(pid)
+    const startedAt = performance.now()
+    const last = crowd.last()
+    await target.publish(n)
+    const at = await Promise.race([last, sleep(LOST_MS, undefined, { ref: false })])
+    if (at === undefined) lost++
+    else if (n > WARM_UP) {
+      lastMs.push(at - startedAt)
+      cpuMs += (cpuMsOf(pid) - cpuFromMs) / messages
     }
-    return { lastMs, lost, cpuMs, kibAStream }
-  } finally {
-    crowd.close()
+    await sleep(PAUSE_MS)
   }
+  return { lastMs, lost, cpuMs, kibAStream }
 }
 
-class Crowd {
-  readonly #target: Target
-  readonly #sockets: Socket[] = []
-  #missing = 0
-  #onLast: (at: number) => void = () => undefined
-
-  constructor(target: Target) {
-    this.#target = target
-  }
-
-  async open(count: number): Promise<void> {
-    let next = 0
-    const opener = async () => {
-      while (next < count) await this.#openOne(next++)
-    }
-    await Promise.all(Array.from({ length: OPENING }, opener))
-  }
-
-  /** When the last stream has the next message. */
-  hear(): Promise<number> {
-    this.#missing = this.#sockets.length
-    return new Promise((resolve) => {
-      this.#onLast = resolve
-    })
-  }
-
-  close(): void {
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  async #openOne(n: number): Promise<void> {
-    const { edge, joined, stream } = this.#target
+/** So many open streams. `last`: when the last of them has the next message. */
+async function crowdOf({ edge, joined, stream }: Target, count: number) {
+  const sockets: Socket[] = []
+  let missing = 0
+  let onLast: (at: number) => void = () => undefined
+  const open = (n: number) => {
     const { path, headers } = stream(n)
-    const socket = connect({ port: edge.port, host: '127.0.0.1', noDelay: true })
-    this.#sockets.push(socket)
-    const lines = Object.entries({ Host: 'bench', Accept: 'text/event-stream', ...headers })
-    socket.write(
-      `GET ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
-    )
-    await new Promise<void>((resolve, reject) => {
+    const socket = connect({ port: edge.port, host: LOOPBACK, noDelay: true })
+    sockets.push(socket)
+    const all = Object.entries({ Host: 'bench', Accept: 'text/event-stream', ...headers })
+    const lines = all.map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
+    return new Promise<void>((resolve, reject) => {
       let text = ''
       let isJoined = false
       socket.on('error', reject)
@@ -226,15 +191,29 @@ class Crowd {
       socket.on('data', (bytes) => {
         if (isJoined) {
           // A message is short, and comes in one piece.
-          if (bytes.includes(MESSAGE) && --this.#missing === 0) this.#onLast(performance.now())
+          if (bytes.includes(MESSAGE) && --missing === 0) onLast(performance.now())
           return
         }
         text += bytes.toString('latin1')
-        if (!text.includes(joined)) return
-        isJoined = true
-        text = ''
-        resolve()
+        isJoined = text.includes(joined)
+        if (isJoined) resolve()
       })
     })
+  }
+  let next = 0
+  const opener = async () => {
+    while (next < count) await open(next++)
+  }
+  await Promise.all(Array.from({ length: OPENING }, opener))
+  return {
+    last(): Promise<number> {
+      missing = count
+      return new Promise((resolve) => {
+        onLast = resolve
+      })
+    },
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy()
+    },
   }
 }

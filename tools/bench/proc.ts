@@ -1,29 +1,16 @@
-// CPU time and memory of a process, from /proc.
+// CPU time and memory of processes, from /proc.
 
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Linux counts CPU time in hundredths of a second, on every machine. */
 const TICK_MS = 10
 
-export interface Memory {
-  rssMiB: number
-  /** The peak. */
-  peakMiB: number
-}
-
-export function memoryOf(pid: number): Memory {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const mebibytes = (name: string) => {
-    const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? []
-    return Number(kibibytes) / 1_024
-  }
-  return { rssMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') }
-}
-
-/** Pages that several processes share count for each of them in part, so these can be added up. */
-export function ownMiBOf(pid: number): number {
-  const smaps = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(smaps)?.[1]) / 1_024
+/** `VmRSS`: what is resident. `VmHWM`: the most that was. `Pss`: shared pages count in part. */
+export function mebibytesOf(pid: number, what: 'VmRSS' | 'VmHWM' | 'Pss'): number {
+  const file = what === 'Pss' ? 'smaps_rollup' : 'status'
+  const text = readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  return Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) / 1_024
 }
 
 /** The CPU time of a process so far, in user and kernel mode, ± 10 ms. */
@@ -33,6 +20,13 @@ export function cpuMsOf(pid: number): number {
   // after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** What a process takes of a core for so long, in percent. */
+export async function coreOf(pid: number, forMs: number): Promise<number> {
+  const [startedAt, before] = [performance.now(), cpuMsOf(pid)]
+  await sleep(forMs)
+  return ((cpuMsOf(pid) - before) / (performance.now() - startedAt)) * 100
 }
 
 export function childrenOf(pid: number): { pid: number; command: string }[] {

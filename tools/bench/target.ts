@@ -1,58 +1,43 @@
-// The systems that are measured, behind one face: start one on a board, and ask it.
+// The systems that are measured with a board, behind one face: start one, and ask it as a typical
+// client does, by one event stream and a read after each event.
 
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { startNode } from './child.ts'
+import * as http from 'node:http'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { childrenOf } from './proc.ts'
+import { lineIn, SIGNALBOX, START_WAIT_MS, startNode } from './programs.ts'
 
 /**
- * `signalbox` is npm start, on workerd; `signalbox-node` is signalbox dev, one Node process.
- * `chokidar` is the baseline as one writes it, `chokidar-tuned` the same with one more option.
+ * How results name them: npm start, on workerd; signalbox dev; the baseline as one writes it; and
+ * the same with one more option, which ignores the temporary files of a save.
  */
-export const SYSTEMS = ['signalbox', 'signalbox-node', 'chokidar', 'chokidar-tuned'] as const
-export type System = (typeof SYSTEMS)[number]
-
-/** How results name them. "Tuned" ignores the temporary files of a save. */
-export const LABEL: Readonly<Record<System, string>> = {
+export const LABEL = {
   signalbox: 'Signalbox on workerd',
   'signalbox-node': 'Signalbox, one Node process',
   chokidar: 'chokidar + SSE',
   'chokidar-tuned': 'chokidar + SSE, tuned',
 }
+export type System = keyof typeof LABEL
 
-export interface Target {
-  readonly system: System
+export interface Target extends AsyncDisposable {
+  system: string
   /** The process that watches the files. */
-  readonly pid: number
+  pid: number
   /** From the start of that process until it knows the board and, for a sidecar, the edge does. */
-  readonly readyMs: number
+  readyMs: number
   /** Until it printed that it is ready: of a large first one it says how far it is from then on. */
-  readonly printedMs: number
+  printedMs: number
   /** URL of a path under it, with the repository's name in its query. */
   url(path: string): URL
-  readonly headers: Readonly<Record<string, string>>
-  stop(): Promise<void>
+  headers: Readonly<Record<string, string>>
 }
-
-export const HOME = resolve(import.meta.dirname, '../..')
-export const SIGNALBOX = join(HOME, 'cli/bin.js')
-export const START_WAIT_MS = 150_000
-/** What `signalbox watch` says when the edge has all boards. */
-export const READY = /"boards\.ready"/
-const READY_POLL_MS = 50
 
 /** `dataDir` keeps what a system stores between two starts; the baseline stores nothing. */
-export function startTarget(system: System, boardDir: string, dataDir: string): Promise<Target> {
-  switch (system) {
-    case 'signalbox':
-    case 'signalbox-node':
-      return startSignalbox(system, boardDir, dataDir)
-    case 'chokidar':
-    case 'chokidar-tuned':
-      return startBaseline(system, boardDir, dataDir)
-  }
-}
+export const startTarget = (system: System, boardDir: string, dataDir: string): Promise<Target> =>
+  system === 'signalbox' || system === 'signalbox-node'
+    ? startSignalbox(system, boardDir, dataDir)
+    : startBaseline(system, boardDir, dirname(dataDir))
 
 async function startSignalbox(
   system: 'signalbox' | 'signalbox-node',
@@ -61,28 +46,23 @@ async function startSignalbox(
 ): Promise<Target> {
   const isNode = system === 'signalbox-node'
   const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
-  const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
-  // Beside the data, which is kept from one start to the next.
-  const dir = dirname(dataDir)
+  const more = ['--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
   const startedAt = performance.now()
-  const place = { dir, waitMs: START_WAIT_MS }
-  const child = await startNode([SIGNALBOX, ...args], /^signalbox ready /, place)
+  // Its output is beside the data, which is kept from one start to the next.
+  const place = { dir: dirname(dataDir) }
+  const { program } = await startNode([SIGNALBOX, ...board, ...more], /^signalbox ready /, place)
   const printedMs = Math.round(performance.now() - startedAt)
-  try {
-    const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
-    const log = isNode ? 'signalbox' : 'sidecar'
-    return {
-      system,
-      pid: isNode ? child.pid : sidecarOf(child.pid),
-      printedMs,
-      readyMs: await sidecarReadyMs(join(dataDir, `logs/${log}.log`)),
-      url: (path) => urlOf(local.url, path, local.path),
-      headers: { authorization: `Bearer ${local.tokens.board}` },
-      stop: child.stop,
-    }
-  } catch (error) {
-    await child.stop()
-    throw error
+  const log = join(dataDir, `logs/${isNode ? 'signalbox' : 'sidecar'}.log`)
+  const ready = await program.ready((wait) => lineIn(log, /"sidecar\.ready"/, wait), START_WAIT_MS)
+  const local = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
+  return {
+    system: LABEL[system],
+    pid: isNode ? program.pid : sidecarOf(program.pid),
+    printedMs,
+    readyMs: Number(JSON.parse(ready).ms),
+    url: urlsOf(local.url, local.path),
+    headers: { authorization: `Bearer ${local.tokens.board}` },
+    [Symbol.asyncDispose]: () => program.stop(),
   }
 }
 
@@ -93,45 +73,107 @@ function sidecarOf(start: number): number {
   return sidecar.pid
 }
 
-interface LocalJson {
-  url: string
-  path: string
-  tokens: { board: string }
-}
-
-async function sidecarReadyMs(logFile: string): Promise<number> {
-  const until = performance.now() + START_WAIT_MS
-  while (performance.now() < until) {
-    // The last line may not be whole yet.
-    const lines = (await readFile(logFile, 'utf8')).split('\n').slice(0, -1)
-    for (const line of lines) {
-      const { event, ms } = JSON.parse(line)
-      if (event === 'sidecar.ready') return Number(ms)
-    }
-    await sleep(READY_POLL_MS)
-  }
-  throw new Error(`${logFile} does not say when the sidecar was ready.`)
-}
-
-async function startBaseline(system: System, boardDir: string, dataDir: string): Promise<Target> {
+async function startBaseline(system: System, boardDir: string, dir: string): Promise<Target> {
   const file = join(import.meta.dirname, 'baseline.ts')
   const options = system === 'chokidar-tuned' ? ['--ignore-temporary'] : []
-  const place = { dir: dirname(dataDir), waitMs: START_WAIT_MS }
-  const child = await startNode([file, boardDir, ...options], /^baseline ready /, place)
-  const [, url = '', ms] = /(http:\S+) in (\d+) ms/.exec(child.line) ?? []
+  const { program, line } = await startNode([file, boardDir, ...options], /^baseline ready /, {
+    dir,
+  })
+  const [, url = '', ms] = /(http:\S+) in (\d+) ms/.exec(line) ?? []
   return {
-    system,
-    pid: child.pid,
+    system: LABEL[system],
+    pid: program.pid,
     readyMs: Number(ms),
     printedMs: Number(ms),
-    url: (path) => urlOf(url, path, 'bench'),
+    url: urlsOf(url, 'bench'),
     headers: {},
-    stop: child.stop,
+    [Symbol.asyncDispose]: () => program.stop(),
   }
 }
 
-function urlOf(base: string, path: string, repo: string): URL {
+const urlsOf = (base: string, repo: string) => (path: string) => {
   const url = new URL(path, base)
   url.searchParams.set('path', repo)
   return url
+}
+
+export interface Message {
+  type: 'task-changed' | 'tasks-changed' | 'session-changed'
+  id?: string
+}
+
+/** The stream of a target. With node:http, since `fetch` would add to the measured time. */
+export class Messages implements Disposable {
+  readonly #request: http.ClientRequest
+  readonly #broken = Promise.withResolvers<never>()
+  #onMessage: (message: Message, at: number) => void = () => undefined
+
+  private constructor({ url, headers: own, system }: Target, opened: () => void) {
+    this.#broken.promise.catch(() => undefined)
+    const fail = (why: string) => this.#broken.reject(new Error(`The stream of ${system}: ${why}`))
+    const headers = { ...own, accept: 'text/event-stream' }
+    this.#request = http.get(url('/api/events'), { headers, agent: false }, (response) => {
+      if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
+      let rest = ''
+      response.setEncoding('utf8').on('data', (part: string) => {
+        const at = performance.now()
+        const blocks = (rest + part).split('\n\n')
+        rest = blocks.pop() ?? ''
+        for (const block of blocks) {
+          const data = /^data:(.*)$/m.exec(block)?.[1]
+          if (data) this.#onMessage(JSON.parse(data), at)
+          else if (block.startsWith(': connected')) opened()
+        }
+      })
+      response.on('close', () => fail('it ended'))
+    })
+    this.#request.on('error', (error) => fail(error.message))
+  }
+
+  static async open(target: Target): Promise<Messages> {
+    const opened = Promise.withResolvers<void>()
+    const messages = new Messages(target, opened.resolve)
+    await Promise.race([opened.promise, messages.#broken.promise])
+    return messages
+  }
+
+  /**
+   * When its bytes arrived (`performance.now`); undefined: there was none in time. Rejects where
+   * the stream breaks.
+   */
+  async next(
+    waitMs: number,
+    isMeant: (message: Message) => boolean = () => true,
+  ): Promise<number | undefined> {
+    const arrived = Promise.withResolvers<number | undefined>()
+    this.#onMessage = (message, at) => {
+      if (isMeant(message)) arrived.resolve(at)
+    }
+    const timer = setTimeout(() => arrived.resolve(undefined), waitMs)
+    try {
+      return await Promise.race([arrived.promise, this.#broken.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#request.destroy()
+  }
+}
+
+const agent = new http.Agent({ keepAlive: true })
+
+/** `more`: headers. */
+export async function read(
+  target: Target,
+  path: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; etag: string | undefined; text: string }> {
+  const headers = { ...target.headers, ...more }
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    http.get(target.url(path), { headers, agent }, resolve).on('error', reject)
+  })
+  const { statusCode: status = 0, headers: sent } = response
+  return { status, etag: sent.etag, text: await text(response) }
 }

@@ -63,19 +63,17 @@ const BUSY_MS = 2
 interface ServerPlan {
   /** An existing folder for its files and its log. Absent: one of its own, which ends with it. */
   dir?: string
-  /** Signs the token of its clients. */
-  secret?: string
   /** The script of another schema than that of this version. */
   script?: string
 }
 
 /** With the tables of payments. */
 export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> {
-  const { secret = randomUUID(), script } = plan
+  const { script } = plan
   const dir = plan.dir ?? (await mkdtemp(join(tmpdir(), 'signalbox-libsql-')))
   const port = await freePort()
   const url = loopbackUrl(port)
-  const { publicKey, token } = await databaseAccess(secret)
+  const { publicKey, token } = await databaseAccess(randomUUID())
   const spec = libsqlServer(
     { dir: join(dir, 'db'), port, publicKey },
     { env: {}, logFile: join(dir, 'sqld.log') },

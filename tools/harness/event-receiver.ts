@@ -52,15 +52,6 @@ export class EventReceiver extends WebhookReceiver<Event> {
     )
   }
 
-  /** The kinds of accepted alerts of a payment. */
-  alertsOf(transactionId: string): string[] {
-    return this.events.flatMap(({ type, status, data: { transaction, alert } }) =>
-      type === 'AlertRaised' && status < 300 && alert && transaction?.id === transactionId
-        ? [alert.kind]
-        : [],
-    )
-  }
-
   /** The types of accepted events. */
   typesOf(transactionId: string): string[] {
     const taken = this.of(transactionId).filter(({ status }) => status < 300)

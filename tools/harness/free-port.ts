@@ -1,7 +1,9 @@
 // Ports for programs that are told where to listen. They may start seconds later, so the system
-// must not give the port to somebody else until then.
+// must not give the port to somebody else until then. And one for a server of our own.
 
-import { findPort } from '../../system/ports.ts'
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+import { findPort, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
 
 /** Below those that Linux and macOS give to sockets by themselves, from 32768 and 49152. */
 const FIRST = 10_000
@@ -19,4 +21,11 @@ export async function freePort(): Promise<number> {
     if (claim.ok) return claim.port
   }
   throw new Error(`no port from ${start} on is free`)
+}
+
+/** Resolves with the URL of a server that listens from now on, on whichever port is free. */
+export async function listen(server: Server): Promise<string> {
+  server.listen(0, LOOPBACK)
+  await once(server, 'listening')
+  return loopbackUrl((server.address() as AddressInfo).port)
 }

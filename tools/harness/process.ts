@@ -6,7 +6,7 @@ import { type Child, type ChildSpec, spawnChild } from '../start/child.ts'
 /** On a busy machine, too. */
 const START_WAIT_MS = 60_000
 
-export class Process {
+export class Process implements AsyncDisposable {
   readonly #spec: ChildSpec
   readonly #url: string | undefined
   #child: Child | undefined
@@ -21,9 +21,11 @@ export class Process {
     return this.#spec.logFile
   }
 
-  /** Undefined: it was never started. */
-  get pid(): number | undefined {
-    return this.#child?.pid
+  /** Throws where it was never started. */
+  get pid(): number {
+    const pid = this.#child?.pid
+    if (pid === undefined) throw new Error(`${this.#spec.name} has no pid`)
+    return pid
   }
 
   async start(): Promise<void> {
@@ -33,7 +35,7 @@ export class Process {
   }
 
   /** Rejects, and leaves no process, if it ends before it is ready, or is not so in time. */
-  async ready(until: (wait: Wait) => Promise<void>, waitMs: number): Promise<void> {
+  async ready<Value>(until: (wait: Wait) => Promise<Value>, waitMs: number): Promise<Value> {
     const { name: what } = this.#spec
     const over = new AbortController()
     void this.#child?.ended.then(({ code, signal }) => {
@@ -41,7 +43,7 @@ export class Process {
     })
     const signal = AbortSignal.any([over.signal, AbortSignal.timeout(2 * waitMs)])
     try {
-      await until({ what, waitMs, signal })
+      return await until({ what, waitMs, signal })
     } catch (error) {
       await this.kill()
       throw error
@@ -69,10 +71,14 @@ export class Process {
     await this.#child?.ended
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
   #signal(signal: NodeJS.Signals): void {
-    if (this.pid === undefined) return
+    if (this.#child?.pid === undefined) return
     try {
-      process.kill(this.pid, signal)
+      process.kill(this.#child.pid, signal)
     } catch (error) {
       // The process has ended meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error

@@ -2,9 +2,9 @@
 // requests, not our own code.
 
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
+import { listen } from './free-port.ts'
 
 export interface ReceivedWebhook<Body> {
   /** `webhook-id`: the same for every attempt. */
@@ -38,8 +38,7 @@ export abstract class WebhookReceiver<Body> {
   protected abstract receive(webhook: ReceivedWebhook<Body>): Promise<number | undefined>
 
   async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
+    this.url = `${await listen(this.#server)}/events`
   }
 
   close(): void {

@@ -1,22 +1,20 @@
-// Signed callbacks of the gateway, one per transaction, as the bytes of their requests. All are
-// made before the measurement.
+// Pending payments, a signed callback of the gateway for each of them, as the bytes of its request,
+// and what a database must have afterwards.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { webhookOf } from '../../../simulator/one-webhook.ts'
-import type { BenchStore } from './database.ts'
+import type { PaymentsDatabase } from '../../harness/database.ts'
+import { API_KEY } from './edge.ts'
+import { postOf } from './load.ts'
 
-/** The signing key of the callbacks, for all systems. */
-export const API_KEY = 'the-key-of-the-benchmark-that-signs-callbacks'
-const CALLBACK_PATH = '/payments/webhooks/redirect'
 const AMOUNT = 25_000
-
 const SIGNED_AT_ONCE = 256
-
-const digits = (n: number): string => String(n).padStart(8, '0')
+const SEEDED_AT_ONCE = 10_000
 
 const orderOf = (n: number) => ({
   gateway: 'redirect',
   reference: `order-${n}`,
-  externalReference: `6f1c1a5e-0000-5000-8000-0000${digits(n)}`,
+  externalReference: `6f1c1a5e-0000-5000-8000-0000${String(n).padStart(8, '0')}`,
   amount: AMOUNT,
   currency: 'IQD',
   description: 'Two lamps and a chair',
@@ -24,12 +22,13 @@ const orderOf = (n: number) => ({
   expiresInMs: 0,
 })
 
-/** One for each of so many transactions, in their order. */
+/** One for each of so many payments, in their order. */
 export async function signCallbacks(count: number): Promise<Buffer[]> {
   const now = Date.now()
   const sign = async (n: number) => {
     const terms = { id: `gt-${n}`, eventId: `ev-${n}`, secret: API_KEY, now }
-    return requestOf((await webhookOf(orderOf(n), ['pay'], terms)).body)
+    const { body } = await webhookOf(orderOf(n), ['pay'], terms)
+    return postOf('/payments/webhooks/redirect', body)
   }
   const requests: Buffer[] = []
   while (requests.length < count) {
@@ -38,13 +37,6 @@ export async function signCallbacks(count: number): Promise<Buffer[]> {
     requests.push(...(await Promise.all(Array.from({ length }, (_, n) => sign(first + n)))))
   }
   return requests
-}
-
-function requestOf(body: string): Buffer {
-  return Buffer.from(
-    `POST ${CALLBACK_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
 }
 
 // Like a row after a charge: with the id of the gateway, and a status check that is due later.
@@ -59,13 +51,52 @@ const SEED = `WITH RECURSIVE numbers (n) AS (
     printf('01K0000000000000CR%08d', n), :now, :now
   FROM numbers`
 
-const SEEDED_AT_ONCE = 10_000
-
-/** So many pending transactions. */
-export async function seed(database: BenchStore, count: number): Promise<void> {
+/** So many pending payments. */
+export async function seed({ query }: PaymentsDatabase, count: number): Promise<void> {
   const now = Date.now()
   for (let from = 0; from < count; from += SEEDED_AT_ONCE) {
     const until = Math.min(from + SEEDED_AT_ONCE, count)
-    await database.write(SEED, { from, until, now, amount: AMOUNT })
+    await query(SEED, { from, until, now, amount: AMOUNT })
+  }
+}
+
+/** `twice`: with more than one event that changed them, or more than one row of the outbox. */
+const COUNTS = `SELECT
+  (SELECT COUNT(*) FROM payment_transactions WHERE status = 'Paid') AS paid,
+  (SELECT COUNT(*) FROM payment_webhook_events WHERE outcome = 'applied') AS applied,
+  (SELECT COUNT(*) - COUNT(DISTINCT transaction_id) FROM payment_webhook_events)
+    + (SELECT COUNT(*) - COUNT(DISTINCT transaction_id) FROM payment_outbox) AS twice,
+  (SELECT COUNT(*) FROM payment_outbox WHERE type = 'PaymentSucceeded') AS events,
+  (SELECT COUNT(*) FROM payment_outbox WHERE done_at IS NULL) AS pending`
+
+/** Listeners take their events behind the answers. */
+const DISPATCH_WAIT_MS = 5_000
+
+/**
+ * What is wrong, in words: each payment with the answer `ok` is Paid exactly once; one without an
+ * answer may be. `hasOutbox`: each has one event, and its listener has taken that.
+ */
+export async function faultsIn(
+  { query }: PaymentsDatabase,
+  { sent, ok }: { sent: number; ok: number },
+  hasOutbox: boolean,
+): Promise<string[]> {
+  const until = performance.now() + DISPATCH_WAIT_MS
+  for (;;) {
+    const [row = {}] = await query(COUNTS)
+    const [paid = 0, applied, twice, events, pending] = Object.values(row).map(Number)
+    if (pending !== 0 && performance.now() < until) {
+      await sleep(100)
+      continue
+    }
+    const faults: [string, boolean][] = [
+      [`${ok - paid} answered ok and are not Paid`, paid < ok],
+      [`${paid - sent} are Paid and were never sent`, paid > sent],
+      [`${applied} events moved ${paid} transactions`, applied !== paid],
+      [`${twice} transactions moved or with two events`, twice !== 0],
+      [`${events} rows of the outbox for ${paid} payments`, hasOutbox && events !== paid],
+      [`${pending} events were not taken in time`, hasOutbox && pending !== 0],
+    ]
+    return faults.flatMap(([fault, isSo]) => (isSo ? [fault] : []))
   }
 }

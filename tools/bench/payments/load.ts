@@ -1,74 +1,102 @@
-// Callbacks sent to a system, some at a time, each when the one before it is answered. Every answer
-// other than `ok` is shown as an error.
+// Requests over some connections at a time, on each the next one when the one before is answered.
+// With node:net, since node:http would use much of the two cores, on which the systems under test
+// run as well.
 
+import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection, type Reply } from './connection.ts'
+import { LOOPBACK } from '../../../system/ports.ts'
 
-export interface Load {
-  sent: number
-  /** Answered with 200 and `ok`, the warm-up's too. */
-  ok: number
-  /** Each other answer that was met, or why there was none. */
-  errors: ReadonlySet<string>
-  /** Answers with `ok` in each second of the time that counts. */
-  perSecond: number
+export interface Reply {
+  status: number
+  body: string
 }
 
-/** The next request, or undefined when there is no more. */
-export type Supply = () => Buffer | undefined
-
-export interface LoadPlan {
+export interface Load<Request> {
   port: number
+  /** At a time. */
   connections: number
-  warmUpMs: number
-  countedMs: number
-  /** Callbacks still unanswered so long after the last was sent have failed. */
-  drainMs: number
+  /** Undefined: no more. */
+  next(): Request | undefined
+  /** Its bytes. */
+  bytes(request: Request): Buffer
+  /** Undefined: there was no answer. */
+  onEnd(request: Request, reply: Reply | undefined, tookMs: number): void
+  /** Then every connection ends. */
+  mostMs: number
 }
 
-/** A pause after a refused connection: without it each retry would fail at once. */
+/** A pause after a broken connection: without it each retry would fail at once. */
 const AFTER_ERROR_MS = 20
 
-export async function closedLoad(supply: Supply, plan: LoadPlan): Promise<Load> {
-  const errors = new Set<string>()
-  let [sent, ok, counted] = [0, 0, 0]
-  const countsFrom = performance.now() + plan.warmUpMs
-  const endsAt = countsFrom + plan.countedMs
-  let exhaustedAt = Number.POSITIVE_INFINITY
-  const connections = Array.from({ length: plan.connections }, () => new Connection(plan.port))
-  const run = async (connection: Connection) => {
-    while (performance.now() < endsAt) {
-      const request = supply()
-      if (!request) {
-        exhaustedAt = Math.min(exhaustedAt, performance.now())
-        return
-      }
-      sent++
-      const error = await connection.send(request).then(errorOf, (cause: Error) => cause.message)
-      const at = performance.now()
-      if (error === undefined) {
-        ok++
-        if (at >= countsFrom && at <= Math.min(endsAt, exhaustedAt)) counted++
-        continue
-      }
-      errors.add(error)
-      await sleep(AFTER_ERROR_MS)
+export async function closedLoad<Request>(load: Load<Request>): Promise<void> {
+  const { port, next, bytes, onEnd } = load
+  const sockets = new Set<Socket>()
+  const open = () => {
+    const socket = connect({ host: LOOPBACK, port, noDelay: true }).setEncoding('latin1')
+    // 'close' follows.
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket))
+    sockets.add(socket)
+    return socket
+  }
+  const run = async () => {
+    let socket = open()
+    for (let request = next(); request !== undefined; request = next()) {
+      if (socket.destroyed) socket = open()
+      const startedAt = performance.now()
+      const reply = await exchange(socket, bytes(request))
+      onEnd(request, reply, performance.now() - startedAt)
+      if (!reply) await sleep(AFTER_ERROR_MS)
     }
+    socket.destroy()
   }
-  const limitMs = plan.warmUpMs + plan.countedMs + plan.drainMs
-  const closeAll = (why: string) => {
-    for (const connection of connections) connection.close(why)
-  }
-  const timer = setTimeout(closeAll, limitMs, 'no answer in time')
-  await Promise.all(connections.map(run))
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, load.mostMs)
+  await Promise.all(Array.from({ length: load.connections }, run))
   clearTimeout(timer)
-  closeAll('the load is over')
-  const tookMs = Math.min(endsAt, exhaustedAt) - countsFrom
-  return { sent, ok, errors, perSecond: (counted / tookMs) * 1_000 }
 }
 
-/** Undefined for the one answer that is none. */
-function errorOf({ status, body }: Reply): string | undefined {
-  if (status !== 200) return `HTTP ${status}`
-  return body === 'ok' ? undefined : `200 ${body.slice(0, 40)}`
+/** Undefined where the connection breaks. */
+function exchange(socket: Socket, request: Buffer): Promise<Reply | undefined> {
+  return new Promise((resolve) => {
+    let received = ''
+    const end = (reply?: Reply) => {
+      socket.off('data', read).off('close', broken)
+      resolve(reply)
+    }
+    const broken = () => end()
+    const read = (text: string) => {
+      received += text
+      const reply = replyIn(received)
+      if (reply) end(reply)
+    }
+    socket.on('data', read).once('close', broken)
+    socket.write(request)
+  })
+}
+
+const HEAD_END = '\r\n\r\n'
+
+/** Undefined while it is incomplete. Throws without a Content-Length: all servers send it. */
+function replyIn(received: string): Reply | undefined {
+  const headEnd = received.indexOf(HEAD_END)
+  if (headEnd < 0) return undefined
+  const head = received.slice(0, headEnd)
+  const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
+  if (length === undefined) throw new Error(`An answer without a length: ${head}`)
+  const body = received.slice(headEnd + HEAD_END.length)
+  if (body.length < Number(length)) return undefined
+  return { status: Number(head.slice(9, 12)), body: body.slice(0, Number(length)) }
+}
+
+/** `lines`: more of its head. */
+export function postOf(path: string, body: string, lines: readonly string[] = []): Buffer {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Content-Type: application/json',
+    ...lines,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`)
 }

@@ -2,23 +2,23 @@
 // alarm went off, and the rows that it wrote.
 
 import type { DurableObject } from 'cloudflare:workers'
-import { COUNTED, type Counted } from './counts.ts'
 
 type ObjectClass = new (ctx: DurableObjectState, env: Cloudflare.Env) => DurableObject
 
-/** The runtime prints it. */
-const note = (counted: Counted) => console.log(`${COUNTED}${JSON.stringify(counted)}`)
+/** The runtime prints it; rest.ts adds it up. */
+const note = (what: 'constructions' | 'alarms' | 'rows', count = 1) =>
+  console.log(`counted ${what} ${count}`)
 
 export function counted<Base extends ObjectClass>(base: Base): ObjectClass {
   return class extends (base as ObjectClass) {
     constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
-      note({ constructions: 1 })
+      note('constructions')
       countRows(ctx.storage)
       super(ctx, env)
     }
 
     override alarm(...about: [AlarmInvocationInfo?]): void | Promise<void> {
-      note({ alarms: 1 })
+      note('alarms')
       return super.alarm?.(...about)
     }
   }
@@ -34,14 +34,14 @@ function countRows(storage: DurableObjectStorage): void {
     return {
       toArray() {
         const rows = cursor.toArray()
-        if (cursor.rowsWritten > 0) note({ rows: cursor.rowsWritten })
+        if (cursor.rowsWritten > 0) note('rows', cursor.rowsWritten)
         return rows
       },
     }
   }) as typeof sql.exec
   // It is billed as a row.
   storage.setAlarm = (...at) => {
-    note({ rows: 1 })
+    note('rows')
     return setAlarm(...at)
   }
 }
