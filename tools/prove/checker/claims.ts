@@ -1,12 +1,10 @@
 // What claims promise: (i) at no time two of one task are valid, their number only rises, one that
 // was answered holds until it is over, whatever fails, and is back when its task is.
 
-import { type Finding, finding, type History, type Line } from './history.ts'
+import { type Finding, finding, findings, type History, JUMPS, type Line } from './history.ts'
 
 /** A file that was deleted may be published so much later, in ms. */
 const PUBLISHED_MS = 60_000
-/** Faults that set a clock by hours. */
-const JUMPS = ['move-clock', 'ahead-clock']
 
 export function checkClaims(history: History): Finding[] {
   const { of } = history
@@ -36,9 +34,7 @@ export function checkClaims(history: History): Finding[] {
     const isOver = isJumped && next.t - t >= ((claim.expiresAt ?? 0) - claim.beganAt) / 2
     return !isOver && Math.max(...leases.map((it) => it.expiresAt ?? 0)) > next.beganAt
   }
-  const unreturned = of('left')
-    .filter(({ health }) => health === 'active' || health === 'stalled')
-    .map(({ line, generation }) => finding('i', line, `the dead still hold ${generation}`))
+  const unreturned = of('left').filter(({ health }) => ['active', 'stalled'].includes(health))
   const found = claims.flatMap((claim, n) => {
     const { task, generation, known, line, claimer } = claim
     const found: Finding[] = []
@@ -51,13 +47,17 @@ export function checkClaims(history: History): Finding[] {
       found.push(finding('i', line, `claim ${generation} came after ${known}`))
     }
     const isTaken = claims.slice(n + 1).some((it) => it.task === task)
-    for (const { status, line: at } of renewals.get(generation) ?? []) {
-      if (status < 400 || (status === 410 && (isTaken || isOver(claim, at)))) continue
-      found.push(finding('i', at, `the claim of ${task} was lost (${status})`))
-    }
-    return found
+    const lost = renewals.get(generation)?.filter(({ status, line: at }) => {
+      return status >= 400 && !(status === 410 && (isTaken || isOver(claim, at)))
+    })
+    const say = ({ status }: Line<'renewal'>) => `the claim of ${task} was lost (${status})`
+    return [...found, ...findings('i', lost ?? [], say)]
   })
-  return [...found, ...unreturned, ...afterAbsence(history)]
+  return [
+    ...found,
+    ...findings('i', unreturned, ({ generation }) => `the dead still hold ${generation}`),
+    ...afterAbsence(history),
+  ]
 }
 
 /** By task: when it was deleted, and did not come back as it was. */
@@ -78,7 +78,7 @@ function afterAbsence({ of }: History): Finding[] {
   const lost = of('returned').filter((it) => !it.isHeld && !isExcused(it))
   const kept = of('inherited').filter(({ isGiven }) => !isGiven)
   return [
-    ...lost.map((it) => finding('i', it.line, `${it.generation} is not back with its task`)),
-    ...kept.map((it) => finding('i', it.line, `nobody was given what ${it.generation} left`)),
+    ...findings('i', lost, (it) => `${it.generation} is not back with its task`),
+    ...findings('i', kept, (it) => `nobody was given what ${it.generation} left`),
   ]
 }

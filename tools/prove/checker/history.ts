@@ -158,6 +158,16 @@ export type Line<K extends Kind = Kind> = Lines[K]
 export const finding = (check: string, line: number, what: string) => ({ check, line, what })
 export type Finding = ReturnType<typeof finding>
 
+/** One at each of these lines. */
+export const findings = <Shown extends { line: number }>(
+  check: string,
+  shown: readonly Shown[],
+  what: (it: Shown) => string,
+): Finding[] => shown.map((it) => finding(check, it.line, what(it)))
+
+/** Faults that set a clock by hours. */
+export const JUMPS = ['move-clock', 'ahead-clock']
+
 export type History = ReturnType<typeof readHistory>
 
 /** Throws where a line is not JSON. */

@@ -1,12 +1,10 @@
 // What notices promise: (l) each cause is stored once and arrives with one id, whatever is killed,
 // and what is told as delivered has arrived.
 
-import { type Finding, finding, type History, type Line } from './history.ts'
+import { type Finding, finding, findings, type History, JUMPS, type Line } from './history.ts'
 
 /** What ends and is back within this time is the same cause. */
 const FLAPPING_MS = 600_000
-/** Faults that set a clock by hours. */
-const JUMPS = ['move-clock', 'ahead-clock']
 
 export function checkNotices({ of }: History): Finding[] {
   const notices = of('notice')
@@ -23,11 +21,11 @@ export function checkNotices({ of }: History): Finding[] {
   const lost = told.filter(({ delivery }) => !notices.some(({ id }) => id === delivery.id))
   const left = told.filter(({ delivery: { state } }) => state !== 'delivered')
   return [
-    ...forged.map(({ line }) => finding('l', line, 'a notice is not signed by the edge')),
-    ...changed.map(({ line, id }) => finding('l', line, `${id} came with another text before`)),
+    ...findings('l', forged, () => 'a notice is not signed by the edge'),
+    ...findings('l', changed, ({ id }) => `${id} came with another text before`),
     ...(isJumped ? [] : repeated(firsts)),
-    ...lost.map(({ line, delivery }) => finding('l', line, `${delivery.id} never arrived`)),
-    ...left.map(({ line, delivery }) => finding('l', line, `${delivery.id} is ${delivery.state}`)),
+    ...findings('l', lost, ({ delivery }) => `${delivery.id} never arrived`),
+    ...findings('l', left, ({ delivery }) => `${delivery.id} is ${delivery.state}`),
   ]
 }
 

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Event, Finding, History, Line, Money, Payment, Transaction } from './history.ts'
-import { finding } from './history.ts'
+import { finding, findings } from './history.ts'
 
 export function checkPayments(history: History): Finding[] {
   const bookings = bookingsOf(history)
@@ -131,7 +131,7 @@ function deliveriesAreLeased(history: History): Finding[] {
   return [...Map.groupBy(history.of('endpoint'), ({ id }) => id)].flatMap(([id, own]) => {
     // Both are rounded down to a millisecond.
     const early = own.filter(({ t, tookMs }, at) => t - tookMs < (own[at - 1]?.t ?? 0) - 1)
-    return early.map(({ line }) => finding('d', line, `${id} came while it was not answered yet`))
+    return findings('d', early, () => `${id} came while it was not answered yet`)
   })
 }
 
@@ -157,9 +157,9 @@ function moneyAgrees(history: History, bookings: Booking[]): Finding[] {
   const own = Map.groupBy(bookings, ({ transaction }) => transaction?.id)
   const unknown = own.get(undefined)?.filter(({ payment }) => payment.paid) ?? []
   return [
-    ...unknown.map(({ line, payment: { id, paid } }) =>
-      finding('e', line, `${text(paid)} came in as ${id}, and there is no transaction`),
-    ),
+    ...findings('e', unknown, ({ payment: { id, paid } }) => {
+      return `${text(paid)} came in as ${id}, and there is no transaction`
+    }),
     ...history.of('stored').flatMap(({ line, transaction }) => {
       const { id } = transaction
       const [booking, second] = own.get(id) ?? []
@@ -216,9 +216,8 @@ function booksAgree({ of }: History): Finding[] {
   return of('stored').flatMap(({ line, transaction: { id, paid, refundedAmount } }) => {
     const left = (paid?.amount ?? 0) - refundedAmount
     const booked = sums.get(id) ?? 0
-    return booked === left
-      ? []
-      : [finding('e', line, `${id}: ${left} is left, and the books have ${booked}`)]
+    if (booked === left) return []
+    return [finding('e', line, `${id}: ${left} is left, and the books have ${booked}`)]
   })
 }
 
@@ -228,9 +227,8 @@ const text = (money?: Money): string => (money ? `${money.amount} ${money.curren
 function paymentsAreMadeOnce({ of }: History): Finding[] {
   return [...Map.groupBy(of('charge-call'), ({ attempt }) => attempt)].flatMap(([id, own]) => {
     const madeAt = own.find(({ status }) => isSuccess(status))?.t ?? Number.POSITIVE_INFINITY
-    return own
-      .filter(({ t, tookMs }) => t - tookMs >= madeAt)
-      .map(({ line }) => finding('e', line, `${id} was to be charged once more`))
+    const again = own.filter(({ t, tookMs }) => t - tookMs >= madeAt)
+    return findings('e', again, () => `${id} was to be charged once more`)
   })
 }
 
@@ -247,7 +245,7 @@ function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {
     })
     return [
       ...twice.map((name) => finding('e', line, `${id} was refunded twice as ${name}`)),
-      ...later.map((call) => finding('e', call.line, `${id} was to be refunded once more`)),
+      ...findings('e', later, () => `${id} was to be refunded once more`),
     ]
   })
 }
@@ -265,9 +263,8 @@ function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] 
   return strange.flatMap(({ line, eventId = '' }) => {
     const { outcome = 'parked', transactionId: id } = events.get(eventId) ?? {}
     if (outcome === 'parked' || (outcome === 'rejected' && alerted.has(id))) return []
-    return [
-      finding('e', line, `${eventId} has ids of no payment; it is ${outcome}, without an alert`),
-    ]
+    const what = `${eventId} has ids of no payment; it is ${outcome}, without an alert`
+    return [finding('e', line, what)]
   })
 }
 
@@ -292,12 +289,12 @@ function ordersArePaidOnce(history: History, bookings: Booking[]): Finding[] {
     )
   })
   return [
-    ...closed.map(({ line }) => finding('f', line, 'this late money did not go back')),
-    ...needless.map(({ line }) => finding('f', line, 'the shop asked for this second payment')),
+    ...findings('f', closed, () => 'this late money did not go back'),
+    ...findings('f', needless, () => 'the shop asked for this second payment'),
     ...[...Map.groupBy(kept, orderOf)].flatMap(([order, payments]) => {
       const named = [...alerts.values()].filter(({ detail }) => detail.reference === order).length
       const what = `${order} was paid ${payments.length} times, with ${named} alerts`
-      return payments.slice(1 + named).map(({ line }) => finding('f', line, what))
+      return findings('f', payments.slice(1 + named), () => what)
     }),
   ]
 }
@@ -350,20 +347,20 @@ function answersAreStored({ of, first }: History): Finding[] {
   const unstored = [...Map.groupBy(anonymous, ({ payment }) => payment)].flatMap(([id, own]) =>
     own.slice(events.get(id)?.length ?? 0).map(({ line }) => ({ line, id: `a webhook of ${id}` })),
   )
-  return [...answered, ...unstored].map(({ line, id }) =>
-    finding('g', line, `${id} was answered and is not stored`),
-  )
+  const missing = [...answered, ...unstored]
+  return findings('g', missing, ({ id }) => `${id} was answered and is not stored`)
 }
 
 /** (g) What was answered as cancelled has ended without money, or with an alert that names it. */
 function cancelledStayUnpaid({ of }: History): Finding[] {
   const cancelled = of('cancel').filter(({ status }) => isSuccess(status))
   const ids = new Set(cancelled.map(({ transactionId }) => transactionId))
-  return of('stored').flatMap(({ line, transaction: { id, status } }) =>
-    ids.has(id) && !['Cancelled', 'Expired', 'Failed'].includes(status)
-      ? [finding('g', line, `${id} was answered as cancelled, and is ${status}`)]
-      : [],
-  )
+  const wrong = of('stored').filter(({ transaction: { id, status } }) => {
+    return ids.has(id) && !['Cancelled', 'Expired', 'Failed'].includes(status)
+  })
+  return findings('g', wrong, ({ transaction: { id, status } }) => {
+    return `${id} was answered as cancelled, and is ${status}`
+  })
 }
 
 /** (g) A webhook that is sent again is not stored again, and in the end it is not refused. */
@@ -374,7 +371,7 @@ function webhooksAreKnown(history: History): Finding[] {
   // With a 500 it asked its gateway and got no answer, before it could be known.
   const refused = [...last].filter(([id, { status }]) => events.has(id) && status === 503)
   return [
-    ...twice.map(({ line, event }) => finding('g', line, `${event.eventId} is stored again`)),
+    ...findings('g', twice, ({ event }) => `${event.eventId} is stored again`),
     ...refused.map(([id, { line }]) => finding('g', line, `${id} is stored, and refused again`)),
   ]
 }
@@ -392,10 +389,10 @@ function nothingComesBack({ of, first }: History): Finding[] {
     return !isOpen && !isDeepStrictEqual(was && moneyIn(was), moneyIn(transaction))
   })
   return [
-    ...again.map(({ line, payment }) => finding('h', line, `${payment} was to be refunded again`)),
-    ...changed.map(({ line, transaction: { id } }) =>
-      finding('h', line, `${id} had ended, and changed when its events were forgotten`),
-    ),
+    ...findings('h', again, ({ payment }) => `${payment} was to be refunded again`),
+    ...findings('h', changed, ({ transaction: { id } }) => {
+      return `${id} had ended, and changed when its events were forgotten`
+    }),
   ]
 }
 

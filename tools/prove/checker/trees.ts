@@ -1,7 +1,7 @@
 // What worktrees promise: (j) the row of a task shows the worktree that has begun or finished it,
 // also while that is moved, copied or gone for a while, and nobody is given the task.
 
-import { type Finding, finding, type History, type Line } from './history.ts'
+import { type Finding, finding, findings, type History, type Line } from './history.ts'
 
 export function checkTrees({ lines, of }: History): Finding[] {
   const marks = new Map<string, Line<'mark'>>()
@@ -24,5 +24,5 @@ export function checkTrees({ lines, of }: History): Finding[] {
     return isRight ? [] : wrong(`${task} is ${what}, and shown as ${JSON.stringify(line.trees)}`)
   })
   const never = of('offered').filter(({ isGiven }) => !isGiven)
-  return [...found, ...never.map(({ line, task }) => finding('j', line, `nobody got ${task}`))]
+  return [...found, ...findings('j', never, ({ task }) => `nobody got ${task}`)]
 }

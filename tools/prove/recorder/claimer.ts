@@ -1,23 +1,16 @@
 // Claims at the edge, through the proxy of the sidecar, and what is recorded of them.
 
 import { randomBytes } from 'node:crypto'
-import type { Seeded } from '../../harness/seeded.ts'
 import type { BoardLoad } from './board-load.ts'
-import type { Ending } from './ending.ts'
-import type { Recorder } from './recorder.ts'
-import type { System } from './system.ts'
+import type { LoadPlan } from './load.ts'
 
 const ANSWERED_MS = 8_000
 const AGAIN_MS = 150
 
 /** What the loads of agents get. */
-export interface AgentsPlan {
-  system: System
+export interface AgentsPlan extends LoadPlan {
   board: BoardLoad
   claimer: Claimer
-  recorder: Recorder
-  random: Seeded
-  ending: Ending
 }
 
 interface Answer {
@@ -38,66 +31,35 @@ export interface Held {
   generation: number
 }
 
-export class Claimer {
-  readonly #system: System
-  readonly #recorder: Recorder
-  readonly #ending: Ending
-  /** The highest that was answered. */
-  #known = 0
+export type Claimer = ReturnType<typeof claimerOf>
 
-  constructor(system: System, recorder: Recorder, ending: Ending) {
-    this.#system = system
-    this.#recorder = recorder
-    this.#ending = ending
-  }
-
-  /** Undefined: it was refused. */
-  async claim(asked: Asked): Promise<Held | undefined> {
-    const given = this.asks(asked.actor, asked.ttlMs)
-    const claim = randomBytes(16).toString('base64url')
-    const { status, body } = await this.#ask('', { claim, ...asked })
-    const { task, generation, expiresAt } = body
-    if (status > 201 || generation === undefined) return undefined
-    given(generation, task?.id, expiresAt)
-    return { claim, generation }
-  }
+export function claimerOf({ system, recorder, ending }: LoadPlan) {
+  /** The highest generation that was answered. */
+  let known = 0
 
   /** Before a claim is asked for. What it returns records the one that is given. */
-  asks(claimer: string, ttlMs: number) {
-    const known = this.#known
+  function asks(claimer: string, ttlMs: number) {
+    const before = known
     return (generation: number, task?: string, end = ''): void => {
-      this.#known = Math.max(this.#known, generation)
+      known = Math.max(known, generation)
       const expiresAt = Date.parse(end)
       const times = { beganAt: expiresAt - ttlMs, expiresAt }
-      this.#recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
+      recorder.write({ kind: 'claim', claimer, task, generation, known: before, ...times })
     }
   }
 
   /** `end`: of the lease. Absent: nothing is held any more. */
-  renewed(generation: number, status: number, end?: string): void {
+  function renewed(generation: number, status: number, end?: string): void {
     const lease = end === undefined ? {} : { expiresAt: Date.parse(end) }
-    this.#recorder.write({ kind: 'renewal', generation, status, ...lease })
-  }
-
-  /** True: it is held. */
-  async renew({ claim, generation }: Held): Promise<true | undefined> {
-    const { status, body } = await this.#ask('/renew', { claim })
-    const end = status === 200 && body.end === undefined ? body.expiresAt : undefined
-    this.renewed(generation, status, end)
-    return end === undefined ? undefined : true
-  }
-
-  async release({ claim, generation }: Held, outcome: 'done' | 'abandoned'): Promise<void> {
-    this.#recorder.write({ kind: 'release', generation })
-    await this.#ask('/release', { claim, outcome })
+    recorder.write({ kind: 'renewal', generation, status, ...lease })
   }
 
   /** Until there is an answer: a lost one is asked for again, by the same claim. */
-  async #ask(route: string, body: object): Promise<Answer> {
-    const { proxies, repo, tokens } = this.#system
+  async function ask(route: string, body: object): Promise<Answer> {
+    const { proxies, repo, tokens } = system
+    const url = `${proxies.sidecar.url}/api/claims${route}?path=${encodeURIComponent(repo)}`
     do {
       try {
-        const url = `${proxies.sidecar.url}/api/claims${route}?path=${encodeURIComponent(repo)}`
         const response = await fetch(url, {
           method: 'POST',
           headers: { authorization: `Bearer ${tokens.agent}`, 'content-type': 'application/json' },
@@ -109,7 +71,44 @@ export class Claimer {
       } catch {
         // The edge is away, or its answer was cut.
       }
-    } while (await this.#ending.pause(AGAIN_MS))
+    } while (await ending.pause(AGAIN_MS))
     return { status: 503, body: {} }
+  }
+
+  async function release({ claim, generation }: Held, outcome: 'done' | 'abandoned') {
+    recorder.write({ kind: 'release', generation })
+    await ask('/release', { claim, outcome })
+  }
+
+  /** Undefined: it was refused. */
+  async function claim(asked: Asked): Promise<Held | undefined> {
+    const given = asks(asked.actor, asked.ttlMs)
+    const own = randomBytes(16).toString('base64url')
+    const { status, body } = await ask('', { claim: own, ...asked })
+    const { task, generation, expiresAt } = body
+    if (status > 201 || generation === undefined) return undefined
+    given(generation, task?.id, expiresAt)
+    return { claim: own, generation }
+  }
+
+  return {
+    asks,
+    renewed,
+    claim,
+    release,
+
+    /** A task that another holds. Whoever gets it is a finding of the checker. */
+    async rival(asked: Asked): Promise<void> {
+      const taken = await claim(asked)
+      if (taken !== undefined) await release(taken, 'abandoned')
+    },
+
+    /** True: it is held. */
+    async renew({ claim, generation }: Held): Promise<true | undefined> {
+      const { status, body } = await ask('/renew', { claim })
+      const end = status === 200 && body.end === undefined ? body.expiresAt : undefined
+      renewed(generation, status, end)
+      return end === undefined ? undefined : true
+    },
   }
 }

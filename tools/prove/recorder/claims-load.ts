@@ -8,20 +8,17 @@ const HOLDS_MS = 2_500
 /** Beyond the end of the lease, so that another may have taken the task. */
 const LATE_MS = 14_000
 
-export async function claimTasks({ claimer, random, ending }: AgentsPlan): Promise<void> {
-  async function work(name: string): Promise<void> {
-    // Another actor each time: one that fell silent still holds what it had.
-    for (let n = 0; await ending.pause(random.below(400)); n++) {
-      const held = await claimer.claim({ actor: `${name}.${n}`, ttlMs: TTL_MS })
-      if (held === undefined) continue
-      await ending.pause(random.below(HOLDS_MS))
-      await claimer.renew(held)
-      if (random.next() < 0.25) void comeLate(held)
-      else await claimer.release(held, random.next() < 0.5 ? 'done' : 'abandoned')
-    }
-  }
-  async function comeLate(held: Held): Promise<void> {
+export function claimTasks({ claimer, random, ending }: AgentsPlan): Promise<void> {
+  const comeLate = async (held: Held) => {
     if (await ending.pause(random.below(2 * LATE_MS))) await claimer.renew(held)
   }
-  await Promise.all(Array.from({ length: CLAIMERS }, (_, n) => work(`agent-${n}`)))
+  return ending.repeat({ times: CLAIMERS, pauseMs: () => random.below(400) }, async (who, n) => {
+    // Another actor each time: one that fell silent still holds what it had.
+    const held = await claimer.claim({ actor: `agent-${who}.${n}`, ttlMs: TTL_MS })
+    if (held === undefined) return
+    await ending.pause(random.below(HOLDS_MS))
+    await claimer.renew(held)
+    if (random.next() < 0.25) void comeLate(held)
+    else await claimer.release(held, random.next() < 0.5 ? 'done' : 'abandoned')
+  })
 }

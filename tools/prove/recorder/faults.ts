@@ -1,6 +1,7 @@
 // What goes wrong in a run, each by its name. Every fault ends what it began.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Host } from '../../harness/hosts.ts'
 import type { Process } from '../../harness/process.ts'
 import { type Holding, holdBatch, undoesRefund } from './held-batch.ts'
 import type { PaymentsLoad } from './payments-load.ts'
@@ -17,7 +18,7 @@ export interface Scene {
 /** How it went, for people who read the history. */
 type Detail = Record<string, unknown>
 
-export interface Fault {
+interface Fault {
   /**
    * How long it lasts, in ms: `brief` in a run that has little time for each fault, `full` in any
    * other. A fault without `brief` is left out of a short run.
@@ -28,25 +29,69 @@ export interface Fault {
   run(scene: Scene, ms: number, round: number): Promise<Detail | undefined>
 }
 
-type ProcessName = 'edge' | 'database' | 'sidecar' | 'simulator'
-const PROCESSES: readonly ProcessName[] = ['edge', 'database', 'sidecar', 'simulator']
-/** Not the simulator: its payments are in its memory, and the checker compares with them. */
-const KILLED: readonly ProcessName[] = ['edge', 'database', 'sidecar']
+/** What `begin` returns ends it. */
+const lasting = (
+  brief: number,
+  full: number,
+  begin: (scene: Scene) => Promise<() => unknown> | (() => unknown),
+): Fault => ({
+  brief,
+  full,
+  async run(scene, ms) {
+    const end = await begin(scene)
+    await sleep(ms)
+    await end()
+    return undefined
+  },
+})
 
-function processOf({ processes, database }: System, name: ProcessName): Process {
-  return name === 'database' ? serverOf(database).process : processes[name]
-}
-
-function serverOf({ server }: System['database']) {
+function serverOf({ server }: System) {
   if (!server) throw new Error('The database of this host is a file.')
   return server
 }
 
+type ProcessName = 'edge' | 'database' | 'sidecar' | 'simulator'
+
+const processOf = (system: System, name: ProcessName): Process =>
+  name === 'database' ? serverOf(system).process : system.processes[name]
+
+const kill = (name: ProcessName): Fault =>
+  lasting(500, 2_000, async ({ system }) => {
+    const killed = processOf(system, name)
+    await killed.kill()
+    return () => killed.start()
+  })
+
+const stop = (name: ProcessName): Fault =>
+  lasting(2_000, 20_000, ({ system }) => {
+    const stopped = processOf(system, name)
+    stopped.freeze()
+    return () => stopped.thaw()
+  })
+
 type ProxyName = 'edge-database' | 'sidecar-edge' | 'edge-gateway'
 
-const proxiesOf = ({ proxies, database }: System, name: ProxyName): FaultyProxy[] => {
-  if (name === 'edge-database') return [serverOf(database).proxy]
-  return name === 'sidecar-edge' ? [proxies.sidecar] : [proxies.gateways, proxies.webhooks]
+const proxiesOf = (system: System, name: ProxyName): FaultyProxy[] => {
+  if (name === 'edge-database') return [serverOf(system).proxy]
+  const { gateways, webhooks, sidecar } = system.proxies
+  return name === 'sidecar-edge' ? [sidecar] : [gateways, webhooks]
+}
+
+const DELAY_MS = 2_000
+const CONDITIONS = { delay: { delayMs: DELAY_MS }, tear: { tears: true }, lose: { loses: true } }
+
+const onProxies = (how: 'cut' | keyof typeof CONDITIONS, name: ProxyName): Fault => {
+  const [brief, full] = how === 'delay' ? [3_000, 10_000] : [1_000, 5_000]
+  return lasting(brief, full, ({ system }) => {
+    const proxies = proxiesOf(system, name)
+    for (const proxy of proxies) {
+      if (how === 'cut') proxy.cut()
+      else proxy.conditions = CONDITIONS[how]
+    }
+    return () => {
+      for (const proxy of proxies) proxy.conditions = {}
+    }
+  })
 }
 
 /** The ledger gives a batch up after 6 s and sends it again; this one lands after that. */
@@ -57,42 +102,7 @@ const ABANDONED_MS = 28_000
 const REPEATED_MS = 6_000
 /** How long after the eviction the batch under way arrives. */
 const EVICTED_UNDER_MS = 1_000
-const DELAY_MS = 2_000
 const EVICTED_EVERY_MS = 500
-
-const killed = (name: ProcessName): Fault => ({
-  brief: 500,
-  full: 2_000,
-  async run({ system }, ms) {
-    await processOf(system, name).kill()
-    await sleep(ms)
-    await processOf(system, name).start()
-  },
-})
-
-const stopped = (name: ProcessName): Fault => ({
-  brief: 2_000,
-  full: 20_000,
-  async run({ system }, ms) {
-    processOf(system, name).freeze()
-    await sleep(ms)
-    processOf(system, name).thaw()
-  },
-})
-
-const onProxies = (
-  name: ProxyName,
-  times: { brief: number; full: number },
-  begin: (proxy: FaultyProxy) => void,
-): Fault => ({
-  ...times,
-  async run({ system }, ms) {
-    const proxies = proxiesOf(system, name)
-    for (const proxy of proxies) begin(proxy)
-    await sleep(ms)
-    for (const proxy of proxies) proxy.conditions = {}
-  },
-})
 
 const REFUNDED = `SELECT DISTINCT transaction_id FROM payment_refunds
   WHERE id IN (SELECT value FROM json_each(:ids))`
@@ -102,14 +112,14 @@ const REFUNDED = `SELECT DISTINCT transaction_id FROM payment_refunds
  * refund: it lands when that end was seen, and then it is looked at again.
  */
 async function holdIn(round: number, { system, payments }: Scene, ms: number, of: Holding = {}) {
-  const { proxy } = serverOf(system.database)
+  const { proxy } = serverOf(system)
   if (round % 2 === 1) return await holdBatch(proxy, ms, of)
   const found = Promise.withResolvers<string[]>()
   const holding = holdBatch(proxy, ms, {
     ...of,
     isSought: undoesRefund,
     async overtaken(ids) {
-      const rows = await system.database.query(REFUNDED, { ids: JSON.stringify(ids) })
+      const rows = await system.query(REFUNDED, { ids: JSON.stringify(ids) })
       const refunded = rows.map((row) => String(row.transaction_id))
       found.resolve(refunded)
       await payments.seesRefundsOver(refunded)
@@ -123,86 +133,48 @@ async function holdIn(round: number, { system, payments }: Scene, ms: number, of
   return detail
 }
 
-const lateBatch: Fault = {
-  brief: HELD_MS,
-  full: HELD_MS,
-  run: (scene, ms, round) => holdIn(round, scene, ms),
-}
-
-/**
- * Every caller of the batch got a 503, and some have asked again, before it lands. In every second
- * round it is the first to land; in the others what is asked again is saved before.
- */
-const abandonedBatch: Fault = {
-  full: ABANDONED_MS,
-  run: (scene, ms, round) =>
-    holdIn(round, scene, round % 2 === 0 ? ms + REPEATED_MS : ms, { aloneMs: ms }),
-}
-
-const evictLedger: Fault = {
-  brief: EVICTED_UNDER_MS,
-  full: EVICTED_UNDER_MS,
-  run: ({ system }, ms) =>
-    holdBatch(serverOf(system.database).proxy, ms, {
-      onHeld: () => fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' }),
-    }),
-}
-
 /** The object that decides who holds a task, again and again. */
-const evictBoard: Fault = {
-  brief: 2_000,
-  full: 10_000,
-  async run({ system }, ms) {
-    const url = `${system.edgeUrl}/evict-board`
-    for (let n = 0; n < ms / EVICTED_EVERY_MS; n++) {
-      await fetch(url, { method: 'POST', body: system.repo })
-      await sleep(EVICTED_EVERY_MS)
-    }
-    return { times: Math.ceil(ms / EVICTED_EVERY_MS) }
-  },
+async function evictBoard({ system }: Scene, ms: number): Promise<Detail> {
+  const times = Math.ceil(ms / EVICTED_EVERY_MS)
+  for (let n = 0; n < times; n++) {
+    await fetch(`${system.edgeUrl}/evict-board`, { method: 'POST', body: system.repo })
+    await sleep(EVICTED_EVERY_MS)
+  }
+  return { times }
 }
 
-const twoLedgers: Fault = {
-  brief: 4_000,
-  full: 20_000,
-  async run({ system, payments }, ms) {
-    const { proxies, processes, edgeUrl, secondEdgeUrl } = system
-    await processes.secondEdge.start()
-    payments.edges = [edgeUrl, secondEdgeUrl]
-    proxies.webhooks.targets = [edgeUrl, secondEdgeUrl]
-    await sleep(ms)
-    payments.edges = [edgeUrl]
-    proxies.webhooks.targets = [edgeUrl]
-    await processes.secondEdge.stop()
-  },
-}
+const evictLedger = ({ system }: Scene, ms: number): Promise<Detail> =>
+  holdBatch(serverOf(system).proxy, ms, {
+    onHeld: () => fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' }),
+  })
 
-/** As a backup or another tool does that takes its time. */
-const lockDatabase: Fault = {
-  brief: 2_000,
-  full: 10_000,
-  async run({ system }, ms) {
-    const unlock = await system.database.lock?.()
-    await sleep(ms)
-    unlock?.()
-  },
+async function twoLedgers({ system, payments }: Scene) {
+  const { proxies, processes, edgeUrl, secondEdgeUrl } = system
+  const share = (urls: readonly string[]) => {
+    payments.edges = urls
+    proxies.webhooks.targets = urls
+  }
+  await processes.secondEdge.start()
+  share([edgeUrl, secondEdgeUrl])
+  return () => {
+    share([edgeUrl])
+    return processes.secondEdge.stop()
+  }
 }
 
 const HOUR_MS = 60 * 60 * 1_000
 /** Back, as a machine that ran local time; and ahead; and from one to the other. */
 const MOVES_MS = [-HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, HOUR_MS]
-
 /**
  * In a wrong time zone, until somebody sees it. What was planned then is left to the product, and
  * not made due at the end of the run (`rest.ts`).
  */
 const AHEAD_MS = [3 * HOUR_MS]
-
 /** As a time service sets it, or a machine that wakes: steps of 0.1 to 60 s, either way. */
 const STEPS_MS = [-100, 400, -600, 400, -9_600, 400, -29_600, 30_400, -29_600]
 
 /** The clock of the machine that the edge, the sidecar and the gateways run on. */
-const clockFault = (moves: readonly number[], brief: number, full: number): Fault => ({
+const clock = (moves: readonly number[], brief: number, full: number): Fault => ({
   brief,
   full,
   async run({ system }, ms) {
@@ -211,42 +183,53 @@ const clockFault = (moves: readonly number[], brief: number, full: number): Faul
       await sleep(ms / moves.length)
     }
     await system.moveClock(0)
+    return undefined
   },
 })
 
-const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
-  [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
-  [`delay-${name}`]: onProxies(name, { brief: 3_000, full: 10_000 }, (proxy) => {
-    proxy.conditions = { delayMs: DELAY_MS }
-  }),
-  [`tear-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => {
-    proxy.conditions = { tears: true }
-  }),
-})
-
-const loses = (name: ProxyName): Fault =>
-  onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => {
-    proxy.conditions = { loses: true }
-  })
-
 /** In the order of a run. Faults of the gateway come last: they open its circuit for 30 s. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  'late-batch': lateBatch,
-  'abandoned-batch': abandonedBatch,
-  'two-ledgers': twoLedgers,
-  'lock-database': lockDatabase,
-  'evict-ledger': evictLedger,
-  'evict-board': evictBoard,
-  'move-clock': clockFault(MOVES_MS, 4_000, 24_000),
-  'ahead-clock': clockFault(AHEAD_MS, 4_000, 18_000),
-  'step-clock': clockFault(STEPS_MS, 3_000, 18_000),
-  ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
-  ...proxyFaults('edge-database'),
-  ...proxyFaults('sidecar-edge'),
-  'lose-sidecar-edge': loses('sidecar-edge'),
-  ...Object.fromEntries(PROCESSES.map((name) => [`stop-${name}`, stopped(name)])),
-  ...proxyFaults('edge-gateway'),
-  'lose-edge-gateway': loses('edge-gateway'),
+  'late-batch': {
+    brief: HELD_MS,
+    full: HELD_MS,
+    run: (scene, ms, round) => holdIn(round, scene, ms),
+  },
+  /**
+   * Every caller of the batch got a 503, and some have asked again, before it lands. In every
+   * second round it is the first to land; in the others what is asked again is saved before.
+   */
+  'abandoned-batch': {
+    full: ABANDONED_MS,
+    run: (scene, ms, round) =>
+      holdIn(round, scene, round % 2 === 0 ? ms + REPEATED_MS : ms, { aloneMs: ms }),
+  },
+  'two-ledgers': lasting(4_000, 20_000, twoLedgers),
+  // As a backup or another tool does that takes its time.
+  'lock-database': lasting(2_000, 10_000, ({ system }) => system.lock()),
+  'evict-ledger': { brief: EVICTED_UNDER_MS, full: EVICTED_UNDER_MS, run: evictLedger },
+  'evict-board': { brief: 2_000, full: 10_000, run: evictBoard },
+  'move-clock': clock(MOVES_MS, 4_000, 24_000),
+  'ahead-clock': clock(AHEAD_MS, 4_000, 18_000),
+  'step-clock': clock(STEPS_MS, 3_000, 18_000),
+  'kill-edge': kill('edge'),
+  'kill-database': kill('database'),
+  // Not the simulator: its payments are in its memory, and the checker compares with them.
+  'kill-sidecar': kill('sidecar'),
+  'cut-edge-database': onProxies('cut', 'edge-database'),
+  'delay-edge-database': onProxies('delay', 'edge-database'),
+  'tear-edge-database': onProxies('tear', 'edge-database'),
+  'cut-sidecar-edge': onProxies('cut', 'sidecar-edge'),
+  'delay-sidecar-edge': onProxies('delay', 'sidecar-edge'),
+  'tear-sidecar-edge': onProxies('tear', 'sidecar-edge'),
+  'lose-sidecar-edge': onProxies('lose', 'sidecar-edge'),
+  'stop-edge': stop('edge'),
+  'stop-database': stop('database'),
+  'stop-sidecar': stop('sidecar'),
+  'stop-simulator': stop('simulator'),
+  'cut-edge-gateway': onProxies('cut', 'edge-gateway'),
+  'delay-edge-gateway': onProxies('delay', 'edge-gateway'),
+  'tear-edge-gateway': onProxies('tear', 'edge-gateway'),
+  'lose-edge-gateway': onProxies('lose', 'edge-gateway'),
 }
 
 const OF_SERVER = /^(late|abandoned)-batch$|-database$/
@@ -256,7 +239,7 @@ const OF_FILE = 'lock-database'
  * Under Deno and Node the ledger runs in the edge's own process, so `kill-edge` stops it. Node's
  * database is in that process, too, and there is no proxy between the two.
  */
-export const faultsOf = (host: System['host']): string[] =>
+export const faultsOf = (host: Host): string[] =>
   Object.keys(FAULTS).filter((name) => {
     if (name.startsWith('evict-')) return host === 'workerd'
     // What runs inside workerd is not told another time from outside.

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answered, FaultyProxy, Passed } from './proxy.ts'
 
 export interface Holding {
-  /** Which batch, by the texts of its statements and the whole request. Any by itself. */
-  isSought?: (statements: readonly string[], body: string) => boolean
+  /** Which batch, by the texts of its statements. Absent: any. */
+  isSought?: (statements: readonly string[]) => boolean
   /** So long nothing else comes through. */
   aloneMs?: number
   /** The one that was sought lands no sooner than this. `ids`: of the rows that it changes. */
@@ -49,11 +49,11 @@ export async function holdBatch(
   proxy.hold = (passed) => {
     const now = performance.now()
     if (heldAt !== undefined) return now < heldAt + aloneMs ? refused() : undefined
+    const { isKnown, statements } = reader.read(passed)
     // A new connection sends all texts again.
-    if (isSought && !reader.knows(passed)) return refused()
-    const statements = reader.statementsOf(passed)
+    if (isSought && !isKnown) return refused()
     if (statements[0] !== 'BEGIN IMMEDIATE') return undefined
-    const isIt = isSought?.(statements, passed.body) ?? false
+    const isIt = isSought?.(statements) ?? false
     if (!isIt && now < anyAt) return undefined
     heldAt = now
     heldIt = passed
@@ -87,18 +87,13 @@ async function heldUntil({ body, send }: Passed, over: Promise<unknown>): Promis
 
 const yes = () => true
 
-interface Statement {
-  sql?: string
-  sql_id?: number
-}
-
 interface Request {
   /** The name of the connection, which each answer changes. Null: of a new one. */
   baton: string | null
   requests: {
     sql_id?: number
     sql?: string
-    batch?: { steps: { stmt: Statement }[] }
+    batch?: { steps: { stmt: { sql?: string; sql_id?: number } }[] }
   }[]
 }
 
@@ -109,22 +104,19 @@ class Reader {
   readonly #texts = new Map<string, Texts>()
   readonly #asked = new WeakMap<Passed, Texts>()
 
-  /** False: its connection was there before. */
-  knows({ body }: Passed): boolean {
-    const { baton = null } = body === '' ? {} : (JSON.parse(body) as Partial<Request>)
-    return baton === null || this.#texts.has(baton)
-  }
-
-  statementsOf(passed: Passed): string[] {
-    if (passed.body === '') return []
-    const { baton, requests } = JSON.parse(passed.body) as Request
-    const texts = this.#texts.get(baton ?? '') ?? new Map<number, string>()
+  /** Not `isKnown`: its connection was there before, so some texts are missing. */
+  read(passed: Passed): { isKnown: boolean; statements: string[] } {
+    const asked: Request = passed.body ? JSON.parse(passed.body) : { baton: null, requests: [] }
+    const { baton, requests } = asked
+    const known = baton === null ? new Map<number, string>() : this.#texts.get(baton)
+    const texts = known ?? new Map<number, string>()
     this.#asked.set(passed, texts)
-    return requests.flatMap(({ sql_id, sql, batch }) => {
+    const statements = requests.flatMap(({ sql_id, sql, batch }) => {
       if (sql_id !== undefined && sql !== undefined) texts.set(sql_id, sql)
       const steps = batch?.steps ?? []
       return steps.map(({ stmt }) => stmt.sql ?? texts.get(stmt.sql_id ?? -1) ?? '')
     })
+    return { isKnown: known !== undefined, statements }
   }
 
   answered({ passed, answer, status }: Answered): void {

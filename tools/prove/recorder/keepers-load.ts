@@ -5,7 +5,6 @@ import type { KeptTask } from './board-load.ts'
 import type { AgentsPlan, Held } from './claimer.ts'
 
 const KEEPERS = 8
-const TASKS = 16
 /** Longer than the steps of a clock that a fault sets: one that looks just over would end. */
 const TTL_MS = 120_000
 const SHORT_TTL_MS = 10_000
@@ -17,35 +16,26 @@ const CLOSED_MS = 20_000
 /** Within this time a change is published, during a fault, too. */
 const PUBLISHED_MS = 60_000
 
-type How = 'away' | 'closed' | 'killed' | 'kept'
+const KEPT = Array.from({ length: 16 }, (_, n): KeptTask => {
+  return { id: `K-${n}`, version: -1 - n, assignee: 'keepers' }
+})
 
 export async function keepTasks(plan: AgentsPlan): Promise<void> {
   const { board, claimer, recorder, random, ending } = plan
   const busy = new Set<KeptTask>()
-
-  const claim = (actor: string, { id: task, assignee }: KeptTask, ttlMs = TTL_MS) =>
-    claimer.claim({ actor, task, assignee, ttlMs })
-
-  async function work(name: string): Promise<void> {
-    for (let n = 0; await ending.pause(random.below(400)); n++) {
-      const free = KEPT.filter((task) => !busy.has(task))
-      const task = free[random.below(free.length)]
-      if (task === undefined) continue
-      busy.add(task)
-      // Another actor each time: one that was killed holds its task until the lease is over.
-      await hold(`${name}.${n}`, task)
-      busy.delete(task)
-    }
+  const asked = (actor: string, { id: task, assignee }: KeptTask, ttlMs = TTL_MS) => {
+    return { actor, task, assignee, ttlMs }
   }
 
   async function hold(actor: string, task: KeptTask): Promise<void> {
-    const how = random.weighted<How>([
+    const how = random.weighted([
       [5, 'away'],
       [3, 'closed'],
       [1, 'killed'],
       [2, 'kept'],
-    ])
-    const held = await claim(actor, task, how === 'killed' ? SHORT_TTL_MS : TTL_MS)
+    ] as const)
+    const ttlMs = how === 'killed' ? SHORT_TTL_MS : TTL_MS
+    const held = await claimer.claim(asked(actor, task, ttlMs))
     if (held === undefined) return
     await board.keep(task, 'doing')
     await ending.pause(random.below(HOLDS_MS))
@@ -61,14 +51,14 @@ export async function keepTasks(plan: AgentsPlan): Promise<void> {
 
   /** The file is away or closed, then there again and open. */
   async function leave(task: KeptTask, held: Held, how: 'away' | 'closed'): Promise<void> {
-    const forMs = random.weighted([
-      [6, random.below(1_000)],
-      [3, random.below(LONGEST_MS / 6)],
-      [1, random.below(LONGEST_MS)],
+    const longestMs = random.weighted([
+      [6, 1_000],
+      [3, LONGEST_MS / 6],
+      [1, LONGEST_MS],
     ])
     const began = performance.now()
     await board.keep(task, how === 'away' ? how : 'done')
-    await meanwhile(task, held, how === 'away' ? forMs : random.below(CLOSED_MS))
+    await meanwhile(task, held, random.below(how === 'away' ? longestMs : CLOSED_MS))
     await board.keep(task, 'doing')
     const awayMs = Math.round(performance.now() - began)
     const isHeld = await ending.within(PUBLISHED_MS, () => claimer.renew(held))
@@ -82,9 +72,8 @@ export async function keepTasks(plan: AgentsPlan): Promise<void> {
     await board.keep(task, 'away')
     await ending.pause(random.below(2 * SHORT_TTL_MS))
     await board.keep(task, 'doing')
-    const next = await ending.within(SHORT_TTL_MS + PUBLISHED_MS, () =>
-      claim(`next-${generation}`, task),
-    )
+    const claim = () => claimer.claim(asked(`next-${generation}`, task))
+    const next = await ending.within(SHORT_TTL_MS + PUBLISHED_MS, claim)
     if (ending.isOver) return
     recorder.write({ kind: 'inherited', generation, isGiven: next !== undefined })
     if (next !== undefined) await release(task, next)
@@ -96,17 +85,18 @@ export async function keepTasks(plan: AgentsPlan): Promise<void> {
     do {
       await ending.pause(Math.min(RENEWS_EVERY_MS, Math.max(0, until - performance.now())))
       await claimer.renew(held)
-      const taken = await claim(`rival-${held.generation}`, task)
-      // A finding of the checker.
-      if (taken !== undefined) await claimer.release(taken, 'abandoned')
+      await claimer.rival(asked(`rival-${held.generation}`, task))
     } while (performance.now() < until && !ending.isOver)
   }
 
   for (const task of KEPT) await board.keep(task, 'open')
-  await Promise.all(Array.from({ length: KEEPERS }, (_, n) => work(`keeper-${n}`)))
+  await ending.repeat({ times: KEEPERS, pauseMs: () => random.below(400) }, async (who, n) => {
+    const free = KEPT.filter((task) => !busy.has(task))
+    const task = free[random.below(free.length)]
+    if (task === undefined) return
+    busy.add(task)
+    // Another actor each time: one that was killed holds its task until the lease is over.
+    await hold(`keeper-${who}.${n}`, task)
+    busy.delete(task)
+  })
 }
-
-/** No other task has such a version, which is its title. */
-const KEPT = Array.from({ length: TASKS }, (_, n): KeptTask => {
-  return { id: `K-${n}`, version: -1 - n, assignee: 'keeper' }
-})

@@ -47,6 +47,6 @@ export async function monthsLater(
 
 /** As after a webhook that is too old: the gateway is asked about each payment. */
 async function checkAll(system: System, recorder: Recorder): Promise<void> {
-  await system.database.query('UPDATE payment_transactions SET next_check_at = 0')
+  await system.query('UPDATE payment_transactions SET next_check_at = 0')
   await paymentsRest(system, recorder)
 }

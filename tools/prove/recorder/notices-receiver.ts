@@ -41,8 +41,6 @@ export class NoticesReceiver extends WebhookReceiver<Notice> {
     const how = this.#how()
     const { timestamp, data } = body
     this.#seen({ how, ...of, timestamp, causes: data.causes })
-    const answer = Promise.withResolvers<number | undefined>()
-    if (how !== 'hangs') answer.resolve(STATUSES[how])
-    return answer.promise
+    return how === 'hangs' ? new Promise(() => undefined) : Promise.resolve(STATUSES[how])
   }
 }

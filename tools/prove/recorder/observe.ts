@@ -4,12 +4,10 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
-import type { Seeded } from '../../harness/seeded.ts'
 import { followLines } from '../../start/follow-events.ts'
+import type { LoadPlan } from './load.ts'
 import type { Answered } from './proxy.ts'
-import type { Recorder } from './recorder.ts'
 import { contentOf, gatewayIn, type SentWebhook } from './sign-again.ts'
-import type { System } from './system.ts'
 
 const POLL_MS = 50
 /** The share of events that the shop's endpoint refuses: such a program fails at times. */
@@ -19,17 +17,20 @@ const SLOW = 0.1
 const SLOW_MS = 1_500
 
 export function observe(
-  system: System,
-  recorder: Recorder,
-  { random, onEvent }: { random: Seeded; onEvent: (event: ReceivedEvent) => void },
+  { system, recorder, random }: LoadPlan,
+  onEvent: (event: ReceivedEvent) => void,
 ): { sent: ReadonlyMap<string, SentWebhook>; end(): Promise<void> } {
   const sent = new Map<string, SentWebhook>()
-  system.proxies.webhooks.onAnswer = (answered) => {
+  const { gateways, webhooks } = system.proxies
+  webhooks.onAnswer = (answered) => {
     const { url, body } = answered.passed
-    sent.set(body, { url: system.proxies.webhooks.url + url, body })
+    sent.set(body, { url: webhooks.url + url, body })
     recorder.write(webhookOf(answered))
   }
-  system.proxies.gateways.onAnswer = (answered) => recordCall(answered, recorder)
+  gateways.onAnswer = (answered) => {
+    const call = callOf(answered)
+    if (call) recorder.write(call)
+  }
   system.receiver.refuse(async (event) => {
     const startedAt = performance.now()
     if (random.next() < SLOW) await sleep(SLOW_MS)
@@ -37,17 +38,8 @@ export function observe(
     const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
     const { id, type, data, forged } = event
     const { transaction, alert, previousRefundedAmount } = data
-    const about = { transaction, previousRefundedAmount, ...(alert && { alert }) }
-    const contents = transaction ? about : { data }
-    recorder.write({
-      kind: 'endpoint',
-      id,
-      type,
-      tookMs,
-      status,
-      ...(forged && { forged }),
-      ...contents,
-    })
+    const contents = transaction ? { transaction, alert, previousRefundedAmount } : { data }
+    recorder.write({ kind: 'endpoint', id, type, tookMs, status, forged, ...contents })
     if (status === 204) onEvent(event)
     return status
   })
@@ -55,8 +47,12 @@ export function observe(
   const listen = (logFile: string) => {
     // The second edge has not been started yet.
     appendFileSync(logFile, '')
-    const of = { end: over.signal, everyMs: POLL_MS }
-    return followLines(logFile, (line) => recordListener(line, recorder), of)
+    const heard = (line: string) => {
+      if (!line.startsWith('{"listener"')) return
+      const { listener: type, ...payload } = JSON.parse(line) as { listener: string }
+      recorder.write({ kind: 'listener', type, status: 200, ...payload })
+    }
+    return followLines(logFile, heard, { end: over.signal, everyMs: POLL_MS })
   }
   const { edge, secondEdge } = system.processes
   const following = Promise.all([listen(edge.logFile), listen(secondEdge.logFile)])
@@ -71,64 +67,46 @@ export function observe(
   }
 }
 
+/** Of any gateway. */
+interface Callback extends Partial<Record<'id' | 'status' | 'eventId' | 'type', string>> {
+  data?: { object?: { id: string; object: string; payment_intent?: string } } & Partial<
+    Record<'transactionId' | 'merchantReferenceId' | 'currentStatus', string>
+  >
+}
+
 /** What the gateway sent, as far as it identifies the event. */
 function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   const line = { kind: 'webhook', gateway: gatewayIn(url), status, answer }
   const sent = contentOf(body) as Callback
   const { object, transactionId: payment, ...data } = sent.data ?? {}
-  if (object) return { ...line, ...ofStripe(object), eventId: sent.id, says: sent.type }
+  if (object) {
+    const { id, object: what, payment_intent: intent = '' } = object
+    const session = what === 'checkout.session' ? id : sessionIdOf(intent)
+    return { ...line, payment: session, eventId: sent.id, says: sent.type }
+  }
   if (payment === undefined) return { ...line, payment: sent.id, says: sent.status }
   const { merchantReferenceId: externalReference, currentStatus: says } = data
   return { ...line, payment, externalReference, eventId: sent.eventId, says }
 }
 
-/** Of any gateway. */
-interface Callback extends Partial<Record<'id' | 'status' | 'eventId' | 'type', string>> {
-  data?: { object?: StripeObject } & Partial<
-    Record<'transactionId' | 'merchantReferenceId' | 'currentStatus', string>
-  >
-}
-
-interface StripeObject {
-  id: string
-  object: string
-  payment_intent?: string
-}
-
-/** The simulator's ids of a session and of its intent differ in their prefix. */
+/** The simulator's ids of a Stripe session and of its intent differ in their prefix. */
 const sessionIdOf = (intent: string): string => intent.replace(/^pi_/, 'cs_test_')
 
-const ofStripe = ({ id, object, payment_intent: intent = '' }: StripeObject) => ({
-  payment: object === 'checkout.session' ? id : sessionIdOf(intent),
-})
-
-/**
- * A refund by the payment's id, which is in the request of two gateways, and in the URL of the
- * others. A charge of the bank by our reference of the attempt, in the address for its callbacks.
- */
-function recordCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
-  const { url, body } = passed
+/** A charge of the bank by our reference of the attempt, in the address for its callbacks. */
+function callOf({ passed: { url, body }, status, tookMs: exact }: Answered) {
+  const tookMs = Math.floor(exact)
   if (url.endsWith('/protected/v1/payments')) {
     const { statusCallbackUrl } = JSON.parse(body) as { statusCallbackUrl: string }
     const attempt = new URL(statusCallbackUrl).searchParams.get('reference')
-    recorder.write({ kind: 'charge-call', attempt, tookMs: Math.floor(tookMs), status })
-    return
+    return { kind: 'charge-call', attempt, tookMs, status }
   }
   const payment = refundedIn(url, body)
-  if (payment === undefined) return
-  recorder.write({ kind: 'refund-call', payment, tookMs: Math.floor(tookMs), status })
+  return payment === undefined ? undefined : { kind: 'refund-call', payment, tookMs, status }
 }
 
+/** The payment's id, which is in the request of two gateways, and in the URL of the others. */
 function refundedIn(url: string, body: string): string | undefined {
-  if (url.endsWith('/transaction/reverse')) {
-    return (JSON.parse(body) as { transactionId: string }).transactionId
-  }
+  if (url.endsWith('/transaction/reverse')) return JSON.parse(body).transactionId
   if (url !== '/v1/refunds') return /\/payments\/([^/]+)\/refunds?$/.exec(url)?.[1]
   return sessionIdOf(new URLSearchParams(body).get('payment_intent') ?? '')
-}
-
-function recordListener(line: string, recorder: Recorder): void {
-  if (!line.startsWith('{"listener"')) return
-  const { listener: type, ...payload } = JSON.parse(line) as { listener: string }
-  recorder.write({ kind: 'listener', type, status: 200, ...payload })
 }

@@ -1,7 +1,7 @@
 // What a shop and its payers do, at random, with gateways that misbehave: charges, repeated where
 // they were not answered; payments, whose webhooks come doubled, late, or out of order; orders that
-// are charged again after a failure, or twice at once, or once they are paid; refunds; and webhooks
-// of other systems at the same account.
+// are charged again after a failure, or twice at once, or once they are paid, or that change while
+// they are paid; refunds; and webhooks of other systems at the same account.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,12 +10,10 @@ import { webhookOf } from '../../../simulator/one-webhook.ts'
 import type { Action, Payment } from '../../../simulator/payments.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Seeded } from '../../harness/seeded.ts'
-import { changeWhilePaid, mayChange } from './changed-carts.ts'
 import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
-import type { Recorder } from './recorder.ts'
+import type { LoadPlan } from './load.ts'
 import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
 import { sendUntilTaken } from './sign-again.ts'
-import type { System } from './system.ts'
 
 const MAX_PAUSE_MS = 300
 /** Payers wait for a slow shop, too. Else a slow machine gets ever more to do, and never rests. */
@@ -53,6 +51,13 @@ const REPEATED = 40
 /** A share of failed payments: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
+/** Shares of orders at a gateway that can cancel: their cart changes, or is given up, meanwhile. */
+const CHANGED = 0.25
+const CANCELLED = 0.5
+/** Payer and shop act within these times. A shop needs three requests to the gateway. */
+const PAYS_MS = 300
+const ASKS_MS = 150
+const PAID_AFTERWARDS = 0.6
 
 /** How the gateway treats an order: without a fault 40 times in 100. */
 const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
@@ -78,13 +83,23 @@ const ENDINGS: readonly (readonly [weight: number, action: Action | undefined])[
   [5, undefined],
 ]
 
-interface ChargeBody {
+interface Charge {
   gateway: keyof typeof AT_DESK
   reference: string
   amount: number
   currency: string
   description: string
   returnUrl: string
+  repeat?: true
+  replace?: true
+}
+
+interface Refund {
+  gateway: string
+  transactionId: string
+  amount: number
+  /** Of the request. */
+  name: string
 }
 
 interface Seen {
@@ -92,324 +107,254 @@ interface Seen {
   refunds: { status: string }[]
 }
 
-type Asking = [gateway: string, transactionId: string, amount: number, name: string]
-type RaisedAlert = NonNullable<ReceivedEvent['data']['alert']>
-type Refundable = NonNullable<ReceivedEvent['data']['transaction']>
+interface Order {
+  request: Charge
+  faults: Faults
+  random: Seeded
+}
 
-export class PaymentsLoad {
-  readonly #system: System
-  readonly #recorder: Recorder
-  readonly #random: Seeded
-  readonly #chores = new Set<Promise<void>>()
-  /** A payment of redirect, for the ids of another. */
-  #lastOpened: Payment | undefined
+type Told = ReceivedEvent['data']
+
+export type PaymentsLoad = ReturnType<typeof paymentsLoad>
+
+export function paymentsLoad(plan: LoadPlan) {
+  const { system, recorder, random, ending } = plan
+  const { simulator, secrets, proxies } = system
+  const shop = new ShopRequests(plan)
+  const chores = new Set<Promise<void>>()
   /** By gateway: when a charge last succeeded, by performance.now(). */
-  readonly #charged = new Map<string, number>()
+  const charged = new Map<string, number>()
   /** Our ids, by the gateway's. */
-  readonly #transactions = new Map<string, string>()
+  const transactions = new Map<string, string>()
   /** Transactions to be looked at again. */
-  readonly #refunded = new Set<string>()
-  readonly #refundedAgain = new Set<string>()
+  const refunded = new Set<string>()
+  const refundedAgain = new Set<string>()
   /** Refunds that were answered, and what was sent back by hand. */
-  readonly #refunds: Asking[] = []
-  #looking: Promise<void> = Promise.resolve()
+  const refunds: Refund[] = []
+  /** A payment of redirect, for the ids of another. */
+  let lastOpened: Payment | undefined
+  let looking: Promise<void> = Promise.resolve()
   /** That wait. */
-  #looks = 0
-  #orders = 0
-  #isCalm = false
-  readonly #over = new AbortController()
-  readonly #shop: ShopRequests
+  let looks = 0
+  let orders = 0
+  let isCalm = false
 
-  constructor(system: System, recorder: Recorder, random: Seeded) {
-    this.#system = system
-    this.#recorder = recorder
-    this.#random = random
-    this.#shop = new ShopRequests(system, recorder, this.#over.signal)
+  const isOver = () => ending.isOver
+
+  function chore(work: Promise<unknown>): void {
+    const own = work
+      .then(() => undefined)
+      .catch((error: unknown) => recorder.write({ kind: 'broken', error: String(error) }))
+      .finally(() => chores.delete(own))
+    chores.add(own)
   }
 
-  /** Where the shop calls: each request the next one. */
-  set edges(edges: readonly string[]) {
-    this.#shop.edges = edges
+  /** The gateway's id of the payment, where one can be paid now. */
+  async function charge(body: Charge, key?: string): Promise<string | undefined> {
+    const { gateway, reference: order, amount, currency, repeat } = body
+    const line = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
+    const answer = await shop.untilDone({ path: '/charges', body, key, line })
+    if (answer?.status === 201) charged.set(gateway, performance.now())
+    const { status, transactionId = '', gatewayTransactionId: id } = answer?.body ?? {}
+    if (id !== undefined) transactions.set(id, transactionId)
+    return status === 'Pending' ? id : undefined
   }
 
-  async run(): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      if (this.#chores.size < MAX_OPEN && !this.#isCalm)
-        this.#chore(this.#order(this.#random.fork()))
-      await sleep(this.#random.below(MAX_PAUSE_MS))
-    }
-  }
-
-  /** No new orders; those that were begun go on. */
-  end(): void {
-    this.#over.abort()
-  }
-
-  /**
-   * No other orders than these, one after the other: each is paid and refunded at once, by the
-   * bank, which accepts a refund and makes it later. What is saved for it is saved alone.
-   */
-  async calmly(until: Promise<unknown>): Promise<void> {
-    this.#isCalm = true
-    void until.then(() => {
-      this.#isCalm = false
-    })
-    while (this.#isCalm && !this.#over.signal.aborted) {
-      const names = { reference: `order-${++this.#orders}`, description: 'refunded at once' }
-      const request = { gateway: 'fib', amount: 25_000, currency: 'IQD', ...names } as const
-      const id = await this.#charge({ ...request, returnUrl: 'https://shop.example' }, undefined)
-      if (id === undefined) continue
-      await this.#system.simulator.act(id, 'pay')
-      await this.#refund('fib', this.#transactions.get(id) ?? '', request.amount, 'refund 0')
-    }
-  }
-
-  /** Until it is seen that these payments have no refund under way, or it takes too long. */
-  async seesRefundsOver(transactionIds: readonly string[]): Promise<void> {
-    const until = performance.now() + SEEN_OVER_MS
-    for (const id of transactionIds) {
-      while (performance.now() < until && !(await this.#look(id))) await sleep(ANSWERED_MS)
-    }
-  }
-
-  /** Whether each gateway has made a payment since then. */
-  hasChargedSince(time: number): boolean {
-    return this.#charged.size === GATEWAYS && [...this.#charged.values()].every((at) => at > time)
-  }
-
-  /** Resolves when nothing is under way any more, and the gateways do their work again. */
-  async rest(): Promise<void> {
-    while (this.#chores.size > 0) await Promise.all(this.#chores)
-    await this.#system.simulator.everywhere({})
-  }
-
-  /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
-  onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
-    if (!transaction) return
-    const { id, gateway, amount, paid } = transaction
-    if (type === 'AlertRaised' && alert) this.#onAlert(transaction, alert)
-    if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
-      this.#refunded.add(id)
-      if (this.#looks < MAX_LOOKS) void this.#look(id)
-    }
-    if (type !== 'PaymentSucceeded' || !paid || this.#random.next() >= REFUNDED) return
-    const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
-    const parts = partsOf(gateway, isInParts(gateway) ? paid.amount : amount, this.#random)
-    const all = Array.from({ length: times }, () => parts).flat()
-    for (const [n, part] of all.entries())
-      this.#chore(this.#refund(gateway, id, part, `refund ${n}`))
-  }
-
-  #onAlert(
-    { id, gateway, amount, paid }: Refundable,
-    { id: alertId, kind, createdAt, detail }: RaisedAlert,
-  ): void {
-    const whole = isInParts(gateway) ? (paid?.amount ?? detail.amount ?? amount) : amount
-    const isAgain = kind === 'refund_failed' && !this.#refundedAgain.has(id)
-    if (kind === 'late_payment' && this.#random.next() < BY_HAND) {
-      this.#chore(this.#sendBack(alertId, [gateway, id, whole, 'refund once more']))
-    } else if (GOES_BACK.includes(kind)) {
-      this.#chore(this.#refund(gateway, id, whole, `refund for ${kind} ${createdAt}`))
-    } else if (isAgain && this.#random.next() < REFUNDED_AGAIN) {
-      this.#refundedAgain.add(id)
-      const again = isInParts(gateway) ? (detail.amount ?? whole) : whole
-      this.#chore(this.#refund(gateway, id, again, 'refund again'))
-    }
+  async function refund(asked: Refund): Promise<void> {
+    const { name, ...of } = asked
+    const key = `${name} of ${of.transactionId}`
+    const line = { kind: 'refund', ...of } as const
+    const body = { ...of, reason: name }
+    const answer = await shop.untilDone({ path: '/refunds', body, key, line })
+    if (answer && !isOver()) refunds.push(asked)
   }
 
   /** By a bank transfer. */
-  async #sendBack(alertId: string, refund: Asking): Promise<void> {
+  async function sendBack(alertId: string, asked: Refund): Promise<void> {
+    const path = `/alerts/${alertId}/acknowledge`
     const body = { gatewayReference: `transfer for ${alertId}` }
-    const what = { kind: 'acknowledge', alertId } as const
-    const answer = await this.#shop.untilDone(
-      `/alerts/${alertId}/acknowledge`,
-      body,
-      undefined,
-      what,
-    )
-    if (answer) this.#refunds.push(refund)
-  }
-
-  /** Months later: old ones with the same keys, and new ones of what was sent back by hand. */
-  async repeatRefunds(): Promise<void> {
-    for (const refund of this.#refunds.slice(-REPEATED)) await this.#refund(...refund)
-  }
-
-  /**
-   * At payments that were refunded since they were looked at: at all of them where nothing is under
-   * way any more. Before that, a slow machine would never reach the end of what comes meanwhile.
-   */
-  async lookAgain(): Promise<void> {
-    const most = this.#over.signal.aborted ? this.#refunded.size : MAX_LOOKS
-    for (const id of [...this.#refunded].slice(0, most)) {
-      this.#refunded.delete(id)
-      void this.#look(id)
-    }
-    await this.#looking
+    const answer = await shop.untilDone({ path, body, line: { kind: 'acknowledge', alertId } })
+    if (answer) refunds.push(asked)
   }
 
   /**
    * As a shop that shows its customer a payment: one look after the other, as the checker says.
    * Whether there was an answer, and no refund was under way.
    */
-  #look(transactionId: string): Promise<boolean> {
-    this.#looks += 1
-    const looked = this.#looking.then(async () => {
-      this.#looks -= 1
-      const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
-      const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
+  function look(id: string): Promise<boolean> {
+    looks += 1
+    const looked = looking.then(async () => {
+      looks -= 1
       const signal = AbortSignal.timeout(ANSWER_MS)
-      const answered = fetch(url, { headers, signal }).then((answer) => answer.ok && answer.json())
-      const seen = (await answered.catch(() => undefined)) as Seen | undefined
+      const asked = system.askPayments<Seen>(`/transactions/${id}`, { signal })
+      const seen = await asked.catch(() => undefined)
       if (!seen) return false
-      this.#recorder.write({ kind: 'seen', transaction: { id: seen.id, refunds: seen.refunds } })
+      recorder.write({ kind: 'seen', transaction: { id: seen.id, refunds: seen.refunds } })
       return seen.refunds.every(({ status }) => status === 'succeeded' || status === 'failed')
     })
-    this.#looking = looked.then(() => undefined)
+    looking = looked.then(() => undefined)
     return looked
   }
 
-  #chore(work: Promise<void>): void {
-    const chore = work
-      .catch((error: unknown) => this.#recorder.write({ kind: 'broken', error: String(error) }))
-      .finally(() => this.#chores.delete(chore))
-    this.#chores.add(chore)
+  function onAlert({ transaction, alert }: Required<Pick<Told, 'transaction' | 'alert'>>): void {
+    const { id, gateway, amount, paid } = transaction
+    const { kind, createdAt, detail } = alert
+    const back = (of: number, name: string) => {
+      return { gateway, transactionId: id, amount: of, name }
+    }
+    const whole = isInParts(gateway) ? (paid?.amount ?? detail.amount ?? amount) : amount
+    if (kind === 'late_payment' && random.next() < BY_HAND) {
+      chore(sendBack(alert.id, back(whole, 'refund once more')))
+    } else if (GOES_BACK.includes(kind)) {
+      chore(refund(back(whole, `refund for ${kind} ${createdAt}`)))
+    } else if (kind === 'refund_failed' && !refundedAgain.has(id)) {
+      if (random.next() >= REFUNDED_AGAIN) return
+      refundedAgain.add(id)
+      const again = isInParts(gateway) ? (detail.amount ?? whole) : whole
+      chore(refund(back(again, 'refund again')))
+    }
   }
 
-  async #order(random: Seeded): Promise<void> {
-    const { simulator } = this.#system
-    const order = `order-${++this.#orders}`
-    const faults = random.weighted(TREATMENTS)
+  async function order(own: Seeded): Promise<void> {
+    const reference = `order-${++orders}`
+    const faults = own.weighted(TREATMENTS)
     // At the bank nobody can pay before its code was shown (docs/reliability.md, known limits).
-    const isRedirect = faults.beforeAnswer || random.next() < 0.7
+    const isRedirect = faults.beforeAnswer || own.next() < 0.7
     const inDinars = isRedirect ? 'redirect' : 'fib'
-    const inDollars = random.next() < OF_STRIPE ? 'stripe' : 'mollie'
-    const gateway = random.next() < IN_DOLLARS ? inDollars : inDinars
-    const drawn = random.weighted(ENDINGS)
+    const inDollars = own.next() < OF_STRIPE ? 'stripe' : 'mollie'
+    const gateway = own.next() < IN_DOLLARS ? inDollars : inDinars
+    const drawn = own.weighted(ENDINGS)
     // At Stripe a payer who is declined tries again, and nobody can cancel.
-    const ending = gateway === 'stripe' && drawn !== 'pay' && drawn ? 'expire' : drawn
-    if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
-    const amount = 1_000 + 250 * random.below(200)
+    const last = gateway === 'stripe' && drawn !== 'pay' && drawn ? 'expire' : drawn
+    if (Object.keys(faults).length > 0) await simulator.faults(reference, faults)
+    const amount = 1_000 + 250 * own.below(200)
     const currency = isInParts(gateway) ? 'USD' : 'IQD'
-    const names = { reference: order, description: order, returnUrl: 'https://shop.example' }
+    const names = { reference, description: reference, returnUrl: 'https://shop.example' }
     const request = { gateway, amount, currency, ...names } as const
-    const key = random.next() < WITHOUT_KEY ? undefined : `key of ${order}`
-    const isTwice = random.next() < CHARGED_AT_ONCE
+    const key = own.next() < WITHOUT_KEY ? undefined : `key of ${reference}`
+    const isTwice = own.next() < CHARGED_AT_ONCE
     const charging = Promise.all([
-      this.#charge(request, key),
-      isTwice ? this.#charge(request, `other tab's key of ${order}`) : undefined,
+      charge(request, key),
+      isTwice ? charge(request, `other tab's key of ${reference}`) : undefined,
     ])
     if (faults.timeout) {
       await sleep(TIMES_OUT_MS)
-      await simulator.faults(order, {})
+      await simulator.faults(reference, {})
     }
     const payments = new Set((await charging).filter((id) => id !== undefined))
-    if (gateway === 'redirect' && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
-    if (ending === undefined || faults.beforeAnswer) return
-    if (gateway === 'redirect' && random.next() < MIXED_UP)
-      await this.#mixUp(request, payments, random)
-    if (!isInParts(gateway) && random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
+    if (gateway === 'redirect' && own.next() < PAID_LATE) await payUnseen(reference, payments)
+    if (last === undefined || faults.beforeAnswer) return
+    if (gateway === 'redirect' && own.next() < MIXED_UP) await mixUp(request, payments, own)
+    if (!isInParts(gateway) && own.next() < PAID_ELSEWHERE) await payElsewhere(request)
     for (const payment of payments) {
-      await sleep(random.below(500))
-      if (mayChange(gateway, random)) {
-        await this.#change(request, payment, faults.lost === true, random)
-        continue
-      }
-      await this.#end(payment, ending, { gateway, order, faults, random })
-      if (ending === 'pay' && random.next() < CHARGED_WHEN_PAID) {
-        await sleep(random.below(1_000))
-        await this.#chargeWhenPaid(request, random.next() < 0.5)
-      }
-      if (ending === 'pay' || random.next() >= CHARGED_AGAIN) continue
-      const second = await this.#charge(request, `another key of ${order}`)
-      const isPaidLate = !faults.lost && random.next() < PAID_LATE
-      await Promise.all([
-        // The same payment again: the shop does not know yet that it failed.
-        second !== undefined && second !== payment && simulator.act(second, 'pay'),
-        isPaidLate && this.#payLate(payment),
-      ])
+      await sleep(own.below(500))
+      await end(payment, last, { request, faults, random: own })
     }
   }
 
-  /** Two lamps in place of one, or none. */
-  #change(request: ChargeBody, payment: string, isLost: boolean, random: Seeded): Promise<void> {
-    const open = { payment, transactionId: this.#transactions.get(payment) ?? '' }
-    const changed = { ...request, amount: 2 * request.amount, replace: true }
-    const parts = { simulator: this.#system.simulator, shop: this.#shop }
-    return changeWhilePaid(parts, open, random, {
-      replace: (key) => this.#charge(changed, key),
-      payLate: async (late) => (isLost ? undefined : await this.#payLate(late)),
+  /** What becomes of a payment that can be paid. */
+  async function end(payment: string, last: Action, of: Order): Promise<void> {
+    const { request, faults, random: own } = of
+    const { gateway, reference } = request
+    if (gateway !== 'redirect' && own.next() < CHANGED) return await change(payment, of)
+    await act(payment, last, of)
+    if (last === 'pay' && own.next() < CHARGED_WHEN_PAID) {
+      await sleep(own.below(1_000))
+      await chargeWhenPaid(request, own.next() < 0.5)
+    }
+    if (last === 'pay' || own.next() >= CHARGED_AGAIN) return
+    const second = await charge(request, `another key of ${reference}`)
+    const isPaidLate = !faults.lost && own.next() < PAID_LATE
+    await Promise.all([
+      // The same payment again: the shop does not know yet that it failed.
+      second !== undefined && second !== payment && simulator.act(second, 'pay'),
+      isPaidLate && payLate(payment),
+    ])
+  }
+
+  /** Two lamps in place of one, or none, at the very moment in which its payer pays. */
+  async function change(payment: string, { request, faults, random: own }: Order): Promise<void> {
+    const transactionId = transactions.get(payment) ?? ''
+    const [paidAfter, askedAfter] = [own.below(PAYS_MS), own.below(ASKS_MS)]
+    // It may be cancelled before that.
+    const pay = () => simulator.act(payment, 'pay').catch(() => undefined)
+    const paying = sleep(paidAfter).then(pay)
+    const asking = sleep(askedAfter).then(async () => {
+      const changed = { ...request, amount: 2 * request.amount, replace: true } as const
+      const isChanged = own.next() >= CANCELLED
+      if (isChanged) return await charge(changed, `key after the change of ${transactionId}`)
+      const path = `/transactions/${transactionId}/cancel`
+      await shop.untilDone({ path, body: {}, line: { kind: 'cancel', transactionId } })
+      return undefined
     })
+    const [paid, second] = await Promise.all([paying, asking])
+    const isOther = second !== undefined && second !== payment
+    if (isOther && own.next() < PAID_AFTERWARDS) await simulator.act(second, 'pay')
+    // The bank had taken the money, although it reported that it was cancelled.
+    if (!paid && own.next() < PAID_AFTERWARDS && !faults.lost) await payLate(payment)
   }
 
   /** Its payer acts, and after that the staff of the gateway. */
-  async #end(
-    payment: string,
-    ending: Action,
-    of: { gateway: keyof typeof AT_DESK; order: string; faults: Faults; random: Seeded },
-  ): Promise<void> {
-    const { gateway, order, faults, random } = of
-    const { simulator } = this.#system
-    const isAtDesk = ending === 'pay' && random.next() < AT_DESK[gateway] && !faults.refundFails
-    const isEarly = isAtDesk && Object.keys(faults).length === 0 && random.next() < EARLY
+  async function act(payment: string, last: Action, of: Order): Promise<void> {
+    const { request, faults, random: own } = of
+    const { gateway, reference } = request
+    const isAtDesk = last === 'pay' && own.next() < AT_DESK[gateway] && !faults.refundFails
+    const isEarly = isAtDesk && Object.keys(faults).length === 0 && own.next() < EARLY
     if (isEarly) {
-      await simulator.faults(order, { lateMs: EARLY_MS })
-      await simulator.begin(payment, ending)
-      await simulator.faults(order, {})
-    } else await simulator.act(payment, ending)
+      await simulator.faults(reference, { lateMs: EARLY_MS })
+      await simulator.begin(payment, last)
+      await simulator.faults(reference, {})
+    } else await simulator.act(payment, last)
     if (!isAtDesk) return
-    const atDesk = refundAtDesk(simulator, payment, random.fork())
+    const atDesk = refundAtDesk(simulator, payment, own.fork())
     // Without webhooks only a check tells of it, and of a payment that is known as paid none comes.
     if (faults.lost) await atDesk
-    else this.#chore(atDesk)
+    else chore(atDesk)
   }
 
-  async #payElsewhere(request: ChargeBody): Promise<void> {
+  async function payElsewhere(request: Charge): Promise<void> {
     const gateway = request.gateway === 'fib' ? 'redirect' : 'fib'
-    const payment = await this.#charge({ ...request, gateway }, undefined)
-    if (payment !== undefined) await this.#system.simulator.act(payment, 'pay')
+    const payment = await charge({ ...request, gateway })
+    if (payment !== undefined) await simulator.act(payment, 'pay')
   }
 
   /** Only with `repeat` there is something to pay, and the shop wants both. */
-  async #chargeWhenPaid(request: ChargeBody, repeat: boolean): Promise<void> {
-    const again = { ...request, ...(repeat && { repeat }) }
-    const payment = await this.#charge(again, `key of ${request.reference} when paid`)
-    if (payment !== undefined && repeat) await this.#system.simulator.act(payment, 'pay')
+  async function chargeWhenPaid(request: Charge, repeat: boolean): Promise<void> {
+    const again: Charge = repeat ? { ...request, repeat } : request
+    const payment = await charge(again, `key of ${request.reference} when paid`)
+    if (payment !== undefined && repeat) await simulator.act(payment, 'pay')
   }
 
   /**
    * "Paid", signed as any, of a payment that has our order's number and is none of ours; or with
    * the ids of two of our payments.
    */
-  async #mixUp(order: ChargeBody, payments: ReadonlySet<string>, random: Seeded): Promise<void> {
-    const { simulator, secrets, proxies } = this.#system
+  async function mixUp(request: Charge, payments: ReadonlySet<string>, own: Seeded): Promise<void> {
     for (const id of payments) {
-      const other = this.#lastOpened
-      this.#lastOpened = await simulator.payment(id)
-      const isCrossed = other !== undefined && random.next() < 0.5
+      const other = lastOpened
+      lastOpened = await simulator.payment(id)
+      const isCrossed = other !== undefined && own.next() < 0.5
       const { externalReference } = (isCrossed && other) || {}
       // With the same amount it would be ours while the gateway has not named our payment yet.
-      const amount = order.amount + (isCrossed ? 0 : 250)
-      const strange = { ...order, amount, ...(externalReference && { externalReference }) }
+      const amount = request.amount + (isCrossed ? 0 : 250)
+      const strange = { ...request, amount, ...(externalReference && { externalReference }) }
       const ids = { id: isCrossed ? id : randomUUID(), eventId: randomUUID() }
       const terms = { ...ids, secret: secrets.redirect.api_key, now: Date.now() }
       const { body } = await webhookOf({ ...strange, expiresInMs: 0 }, ['pay'], terms)
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
-      this.#chore(sendUntilTaken({ url, body }, secrets))
+      chore(sendUntilTaken({ url, body }, secrets))
     }
   }
 
   /** On pages that no answer named: the edge may have replaced them. */
-  async #payUnseen(order: string, seen: ReadonlySet<string>): Promise<void> {
-    const { simulator } = this.#system
-    for (const { id, state } of await simulator.payments(order)) {
+  async function payUnseen(reference: string, seen: ReadonlySet<string>): Promise<void> {
+    for (const { id, state } of await simulator.payments(reference)) {
       if (!seen.has(id) && state === 'open') await simulator.act(id, 'pay')
     }
   }
 
   /** Nobody asks the gateway about what had failed, so these webhooks must arrive in the end. */
-  async #payLate(payment: string): Promise<void> {
-    const { simulator, secrets } = this.#system
+  async function payLate(payment: string): Promise<void> {
     const since = Date.now()
     await simulator.act(payment, 'pay_late')
     const sent = (await simulator.webhooks(payment)).filter(({ at }) => at >= since)
@@ -420,25 +365,91 @@ export class PaymentsLoad {
     }
   }
 
-  /** The gateway's id of the payment, where one can be paid now. */
-  async #charge(
-    request: ChargeBody & { repeat?: boolean },
-    key: string | undefined,
-  ): Promise<string | undefined> {
-    const { gateway, reference: order, amount, currency, repeat } = request
-    const what = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
-    const answer = await this.#shop.untilDone('/charges', request, key, what)
-    if (answer?.status === 201) this.#charged.set(gateway, performance.now())
-    const { status, transactionId = '', gatewayTransactionId: id } = answer?.body ?? {}
-    if (id !== undefined) this.#transactions.set(id, transactionId)
-    return status === 'Pending' ? id : undefined
-  }
+  return {
+    /** Where the shop calls: each request the next one. */
+    set edges(edges: readonly string[]) {
+      shop.edges = edges
+    },
 
-  async #refund(...[gateway, transactionId, amount, name]: Asking): Promise<void> {
-    const body = { gateway, transactionId, amount, reason: name }
-    const what = { kind: 'refund', gateway, transactionId, amount } as const
-    const answer = await this.#shop.untilDone('/refunds', body, `${name} of ${transactionId}`, what)
-    if (answer && !this.#over.signal.aborted)
-      this.#refunds.push([gateway, transactionId, amount, name])
+    async run(): Promise<void> {
+      while (!isOver()) {
+        if (chores.size < MAX_OPEN && !isCalm) chore(order(random.fork()))
+        await sleep(random.below(MAX_PAUSE_MS))
+      }
+    },
+
+    /**
+     * No other orders than these, one after the other: each is paid and refunded at once, by the
+     * bank, which accepts a refund and makes it later. What is saved for it is saved alone.
+     */
+    async calmly(until: Promise<unknown>): Promise<void> {
+      isCalm = true
+      void until.then(() => {
+        isCalm = false
+      })
+      while (isCalm && !isOver()) {
+        const names = { reference: `order-${++orders}`, description: 'refunded at once' }
+        const money = { amount: 25_000, currency: 'IQD' }
+        const request = { gateway: 'fib', ...money, ...names } as const
+        const id = await charge({ ...request, returnUrl: 'https://shop.example' })
+        if (id === undefined) continue
+        await simulator.act(id, 'pay')
+        const transactionId = transactions.get(id) ?? ''
+        await refund({ gateway: 'fib', transactionId, amount: 25_000, name: 'refund 0' })
+      }
+    },
+
+    /** Until it is seen that these payments have no refund under way, or it takes too long. */
+    async seesRefundsOver(transactionIds: readonly string[]): Promise<void> {
+      const until = performance.now() + SEEN_OVER_MS
+      for (const id of transactionIds) {
+        while (performance.now() < until && !(await look(id))) await sleep(ANSWERED_MS)
+      }
+    },
+
+    /** Whether each gateway has made a payment since then. */
+    hasChargedSince: (time: number): boolean =>
+      charged.size === GATEWAYS && [...charged.values()].every((at) => at > time),
+
+    /** Resolves when nothing is under way any more, and the gateways do their work again. */
+    async rest(): Promise<void> {
+      while (chores.size > 0) await Promise.all(chores)
+      await simulator.everywhere({})
+    },
+
+    /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
+    onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
+      if (!transaction) return
+      const { id, gateway, amount, paid } = transaction
+      if (type === 'AlertRaised' && alert) onAlert({ transaction, alert })
+      if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
+        refunded.add(id)
+        if (looks < MAX_LOOKS) void look(id)
+      }
+      if (type !== 'PaymentSucceeded' || !paid || random.next() >= REFUNDED) return
+      const times = random.next() < REFUNDED_TWICE ? 2 : 1
+      const parts = partsOf(gateway, isInParts(gateway) ? paid.amount : amount, random)
+      const all = Array.from({ length: times }, () => parts).flat()
+      for (const [n, part] of all.entries()) {
+        chore(refund({ gateway, transactionId: id, amount: part, name: `refund ${n}` }))
+      }
+    },
+
+    /** Months later: old ones with the same keys, and new ones of what was sent back by hand. */
+    async repeatRefunds(): Promise<void> {
+      for (const asked of refunds.slice(-REPEATED)) await refund(asked)
+    },
+
+    /**
+     * At payments that were refunded since they were looked at: at all of them where nothing is
+     * under way any more. Before that, a slow machine would never reach the end of what comes.
+     */
+    async lookAgain(): Promise<void> {
+      for (const id of [...refunded].slice(0, isOver() ? refunded.size : MAX_LOOKS)) {
+        refunded.delete(id)
+        void look(id)
+      }
+      await looking
+    },
   }
 }

@@ -23,109 +23,54 @@ const KILLED_EVERY_MS = 20_000
 const GIVEN_BACK_MS = 60_000
 const POLL_MS = 250
 
-interface Home {
-  env: Record<string, string>
-  signalbox: Process
-}
-
 interface Answer {
   code: number
-  line: { type?: string; task?: string; generation?: number; expiresAt?: string; end?: object }
+  line: { task?: string; generation?: number; expiresAt?: string; end?: object }
   stderr: string
 }
 
-export class ProcessesLoad {
-  readonly #plan: AgentsPlan
-  readonly #running = new Set<ChildProcess>()
-  readonly #killed: number[] = []
-  #homes: Home[] = []
-  #dir = ''
+export async function processesLoad({ system, claimer, recorder, random, ending }: AgentsPlan) {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-homes-'))
+  const running = new Set<ChildProcess>()
+  const killed: number[] = []
+  const homes = await Promise.all(Array.from({ length: HOMES }, (_, n) => open(`home-${n}`)))
 
-  constructor(plan: AgentsPlan) {
-    this.#plan = plan
-  }
-
-  async run(): Promise<void> {
-    this.#dir = await mkdtemp(join(tmpdir(), 'signalbox-homes-'))
-    const names = Array.from({ length: HOMES }, (_, n) => `home-${n}`)
-    this.#homes = await Promise.all(names.map((name) => this.#open(name)))
-    const working = this.#homes.flatMap((home, n) =>
-      Array.from({ length: WORKERS_OF_EACH }, (_, m) => this.#work(home, `worker-${n}-${m}`)),
-    )
-    await Promise.all([...working, this.#killSignalboxes()])
-  }
-
-  /** What the dead held is given back. It is recorded. */
-  async rest(): Promise<void> {
-    const until = performance.now() + GIVEN_BACK_MS
-    for (const generation of this.#killed) {
-      let session = await this.#sessionOf(generation)
-      while (['active', 'stalled'].includes(session.health) && performance.now() < until) {
-        await sleep(POLL_MS)
-        session = await this.#sessionOf(generation)
-      }
-      const { health, cancelReason: why } = session
-      this.#plan.recorder.write({ kind: 'left', generation, health, why })
-    }
-  }
-
-  /** Leaves no process and no file. */
-  async close(): Promise<void> {
-    for (const child of this.#running) child.kill('SIGKILL')
-    for (const { signalbox } of this.#homes) await signalbox.stop()
-    if (this.#dir) await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 })
-  }
-
-  async #open(name: string): Promise<Home> {
-    const home = join(this.#dir, name)
+  async function open(name: string) {
+    const home = join(dir, name)
     await mkdir(join(home, 'project'), { recursive: true })
-    const { tokens, proxies } = this.#plan.system
     const env = {
       ...machineVariables(process.env),
       HOME: home,
-      SIGNALBOX_TOKEN: tokens.agent,
-      NODE_COMPILE_CACHE: join(this.#dir, 'compiled'),
+      SIGNALBOX_TOKEN: system.tokens.agent,
+      NODE_COMPILE_CACHE: join(dir, 'compiled'),
     }
     // It has no board of its own: it looks after the processes.
-    const publishing = [`--edge=${proxies.sidecar.url}`, `--repo=prove/${name}`, '--wait']
-    const signalbox = new Process({
-      name,
-      command: process.execPath,
-      env,
-      logFile: join(home, 'log'),
-      graceMs: 5_000,
-      args: [SIGNALBOX, 'watch', join(home, 'project'), ...publishing],
-    })
-    await signalbox.start()
-    return { env, signalbox }
+    const to = [`--edge=${system.proxies.sidecar.url}`, `--repo=prove/${name}`, '--wait']
+    const args = [SIGNALBOX, 'watch', join(home, 'project'), ...to]
+    const program = { name, command: process.execPath, args, env, graceMs: 5_000 }
+    return { env, signalbox: new Process({ ...program, logFile: join(home, 'log') }) }
   }
 
-  async #killSignalboxes(): Promise<void> {
-    const { random, ending } = this.#plan
-    while (await ending.pause(random.below(2 * KILLED_EVERY_MS))) {
-      const { signalbox } = this.#homes[random.below(HOMES)] ?? {}
-      await signalbox?.kill()
-      await signalbox?.start()
+  /** Until the edge has answered: one whose answer was lost is asked again, by the same claim. */
+  async function ask(env: Record<string, string>, ...command: string[]): Promise<Answer> {
+    const where = ['--url', system.proxies.sidecar.url, '--board', system.repo]
+    for (;;) {
+      const answer = await new Promise<Answer>((resolve) => {
+        const args = [SIGNALBOX, ...command, ...where]
+        execFile(process.execPath, args, { env }, (error, stdout, stderr) => {
+          const line = stdout ? JSON.parse(stdout) : {}
+          resolve({ code: Number(error?.code ?? 0), line, stderr })
+        })
+      })
+      if (answer.code !== 1 || answer.stderr.includes('holds no claim')) return answer
+      if (!(await ending.pause(POLL_MS))) return answer
     }
   }
 
-  async #work(home: Home, claimer: string): Promise<void> {
-    const { random, ending } = this.#plan
-    while (await ending.pause(random.below(PAUSE_MS))) {
-      // It ends with us, as its input does.
-      const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
-      this.#running.add(child)
-      await this.#hold(home, claimer, child)
-      child.kill('SIGKILL')
-      this.#running.delete(child)
-    }
-  }
-
-  async #hold(home: Home, claimer: string, child: ChildProcess): Promise<void> {
-    const { claimer: claims, recorder, random, ending } = this.#plan
+  async function hold(env: Record<string, string>, actor: string, child: ChildProcess) {
     const who = ['--pid', String(child.pid)]
-    const given = claims.asks(claimer, TTL_MS)
-    const claimed = await this.#ask(home, 'claim', ...who, '--ttl', `${TTL_MS / 1_000}s`)
+    const given = claimer.asks(actor, TTL_MS)
+    const claimed = await ask(env, 'claim', ...who, '--ttl', `${TTL_MS / 1_000}s`)
     const { task, generation, expiresAt } = claimed.line
     if (claimed.code !== 0 || generation === undefined) return
     given(generation, task, expiresAt)
@@ -135,51 +80,73 @@ export class ProcessesLoad {
       [3, 'released'],
       [2, 'silent'],
       [2, 'stopped'],
-    ])
+    ] as const)
     if (how === 'silent') await ending.pause(2 * TTL_MS)
     if (how === 'stopped') {
       child.kill('SIGSTOP')
       await ending.pause(random.below(STOPPED_MS))
       child.kill('SIGCONT')
     }
-    if (how === 'silent' || how === 'stopped') await this.#check(home, generation, who)
+    if (how === 'silent' || how === 'stopped') check(generation, await ask(env, 'check', ...who))
     recorder.write({ kind: 'release', generation })
-    if (how === 'released') await this.#ask(home, 'release', ...who, '--abandoned')
-    else this.#killed.push(generation)
+    if (how === 'released') await ask(env, 'release', ...who, '--abandoned')
+    else killed.push(generation)
   }
 
-  async #check(home: Home, generation: number, who: readonly string[]): Promise<void> {
-    const { code, line, stderr } = await this.#ask(home, 'check', ...who)
+  function check(generation: number, { code, line, stderr }: Answer): void {
     const end = code === 0 && line.end === undefined ? line.expiresAt : undefined
     const statuses: Record<number, number | undefined> = { 0: 200, 4: 410 }
     const status = stderr.includes('holds no claim') ? 404 : statuses[code]
     // Without one the edge was away for too long.
-    if (status !== undefined) this.#plan.claimer.renewed(generation, status, end)
+    if (status !== undefined) claimer.renewed(generation, status, end)
   }
 
-  /** Until the edge has answered: one whose answer was lost is asked again, by the same claim. */
-  async #ask(home: Home, name: string, ...options: string[]): Promise<Answer> {
-    const { proxies, repo } = this.#plan.system
-    const where = ['--url', proxies.sidecar.url, '--board', repo]
-    for (;;) {
-      const answer = await new Promise<Answer>((resolve) => {
-        const args = [SIGNALBOX, name, ...where, ...options]
-        execFile(process.execPath, args, { env: home.env }, (error, stdout, stderr) => {
-          resolve({
-            code: Number(error?.code ?? 0),
-            line: stdout ? JSON.parse(stdout) : {},
-            stderr,
-          })
-        })
-      })
-      if (answer.code !== 1 || answer.stderr.includes('holds no claim')) return answer
-      if (!(await this.#plan.ending.pause(POLL_MS))) return answer
-    }
-  }
-
-  async #sessionOf(generation: number): Promise<{ health: string; cancelReason?: string }> {
-    const answer = await this.#plan.system.askBoard(`/sessions/claim-${generation}`)
+  async function sessionOf(generation: number): Promise<{ health: string; cancelReason?: string }> {
+    const answer = await system.askBoard(`/sessions/claim-${generation}`)
     if (answer.status === 404) return { health: 'forgotten' }
     return answer.ok ? ((await answer.json()) as { health: string }) : { health: 'active' }
+  }
+
+  const killSignalboxes = { times: 1, pauseMs: () => random.below(2 * KILLED_EVERY_MS) }
+  const work = { times: HOMES * WORKERS_OF_EACH, pauseMs: () => random.below(PAUSE_MS) }
+  return {
+    async run(): Promise<void> {
+      for (const { signalbox } of homes) await signalbox.start()
+      const killing = ending.repeat(killSignalboxes, async () => {
+        const { signalbox } = homes[random.below(HOMES)] ?? {}
+        await signalbox?.kill()
+        await signalbox?.start()
+      })
+      const working = ending.repeat(work, async (who) => {
+        // It ends with us, as its input does.
+        const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+        running.add(child)
+        await hold(homes[who % HOMES]?.env ?? {}, `worker-${who}`, child)
+        child.kill('SIGKILL')
+        running.delete(child)
+      })
+      await Promise.all([killing, working])
+    },
+
+    /** What the dead held is given back. It is recorded. */
+    async rest(): Promise<void> {
+      const until = performance.now() + GIVEN_BACK_MS
+      for (const generation of killed) {
+        let session = await sessionOf(generation)
+        while (['active', 'stalled'].includes(session.health) && performance.now() < until) {
+          await sleep(POLL_MS)
+          session = await sessionOf(generation)
+        }
+        const { health, cancelReason: why } = session
+        recorder.write({ kind: 'left', generation, health, why })
+      }
+    },
+
+    /** Leaves no process and no file. */
+    async close(): Promise<void> {
+      for (const child of running) child.kill('SIGKILL')
+      for (const { signalbox } of homes) await signalbox.stop()
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
 }

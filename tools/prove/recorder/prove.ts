@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../harness/hosts.ts'
 import { Seeded } from '../../harness/seeded.ts'
 import { BoardClient } from './board-client.ts'
-import { BoardLoad } from './board-load.ts'
-import { Claimer } from './claimer.ts'
+import { boardLoad } from './board-load.ts'
+import { claimerOf } from './claimer.ts'
 import { claimTasks } from './claims-load.ts'
-import { Ending } from './ending.ts'
 import { FAULTS, type Scene } from './faults.ts'
 import { keepTasks } from './keepers-load.ts'
+import { Ending } from './load.ts'
 import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
-import { PaymentsLoad } from './payments-load.ts'
-import { ProcessesLoad } from './processes-load.ts'
+import { paymentsLoad } from './payments-load.ts'
+import { processesLoad } from './processes-load.ts'
 import { Recorder } from './recorder.ts'
-import { boardRests, comeToRest, writeDown } from './rest.ts'
+import { boardRests, paymentsRest, writeDown } from './rest.ts'
 import { startSystem } from './system.ts'
-import { TreesLoad } from './trees-load.ts'
+import { workInTrees } from './trees-load.ts'
 
 export interface Plan {
   host: Host
@@ -31,14 +31,9 @@ export interface Plan {
   log: (sentence: string) => void
 }
 
-/** Some read later than others, and two go away now and then and resume by their last id. */
-const CLIENTS = {
-  c1: {},
-  c2: {},
-  c3: { readsAfterMs: 60 },
-  c4: {},
-  c5: { readsAfterMs: 30 },
-}
+/** By name, how much later a client reads: the late see what others should have seen before. */
+const CLIENTS = { c1: 0, c2: 0, c3: 60, c4: 0, c5: 30 }
+/** They go away now and then, and resume by their last id. */
 const RESUMING = ['c4', 'c5']
 const STAYS_MS = 3_000
 const AWAY_MS = 1_500
@@ -52,68 +47,65 @@ const CALM_MS = { brief: 300, full: 3_000 }
 export async function prove(plan: Plan): Promise<void> {
   const { host, seed, forMs, log } = plan
   const recorder = new Recorder(plan.file)
+  const ending = new Ending()
+  await using stack = new AsyncDisposableStack()
   const faults = faultsIn(plan)
-  const names = faults.map(({ name }) => name)
-  const clientNames = Object.keys(CLIENTS)
-  const seconds = forMs / 1_000
-  recorder.write({ kind: 'run', seed, host, seconds, faults: names, clients: clientNames })
+  const about = { seed, host, seconds: forMs / 1_000, faults: faults.map(({ name }) => name) }
+  recorder.write({ kind: 'run', ...about, clients: Object.keys(CLIENTS) })
   const random = new Seeded(seed)
   const system = await startSystem(host)
-  const ending = new Ending()
-  const board = new BoardLoad(system.store, recorder, random.fork())
-  const claimer = new Claimer(system, recorder, ending)
-  const agents = () => ({ system, board, claimer, recorder, random: random.fork(), ending })
-  const processes = new ProcessesLoad(agents())
-  try {
-    const payments = new PaymentsLoad(system, recorder, random.fork())
-    const onEvent = payments.onEvent.bind(payments)
-    system.people.record(recorder, random.fork())
-    const seen = observe(system, recorder, { random: random.fork(), onEvent })
-    const clients = Object.entries(CLIENTS).map(
-      ([name, options]) => new BoardClient(name, system, recorder, options),
-    )
-    const leaving = new AbortController()
-    const coming = comeAndGo(clients, random.fork(), leaving.signal)
-    const loading = Promise.all([
-      board.run(),
-      payments.run(),
-      claimTasks(agents()),
-      keepTasks(agents()),
-      new TreesLoad(agents()).run(),
-      processes.run(),
-    ])
-    // Where the run breaks before it is awaited, it is the run's own error that counts.
-    loading.catch(() => undefined)
+  stack.defer(() => system.close())
+  const own = () => ({ system, recorder, random: random.fork(), ending })
+  const board = boardLoad(own())
+  const claimer = claimerOf(own())
+  const agents = () => ({ ...own(), board, claimer })
+  const processes = await processesLoad(agents())
+  stack.defer(() => processes.close())
+  stack.defer(() => recorder.close())
+  stack.defer(() => ending.end())
+  const payments = paymentsLoad(own())
+  system.people.record(recorder, random.fork())
+  const seen = observe(own(), payments.onEvent)
+  const clients = Object.entries(CLIENTS).map(
+    ([name, readsAfterMs]) => new BoardClient({ name, system, recorder, readsAfterMs }),
+  )
+  const coming = random.fork()
+  const loading = Promise.all([
+    board.run(),
+    payments.run(),
+    claimTasks(agents()),
+    keepTasks(agents()),
+    workInTrees(agents()),
+    processes.run(),
+    ending.repeat({ times: 1, pauseMs: () => coming.below(STAYS_MS) }, async () => {
+      const leaving = RESUMING[coming.below(RESUMING.length)]
+      clients.find(({ name }) => name === leaving)?.leave(coming.below(AWAY_MS))
+    }),
+  ])
+  // Where the run breaks before it is awaited, it is the run's own error that counts.
+  loading.catch(() => undefined)
 
-    await sleep(CALM_MS.full)
-    const settle = () => board.pause(() => boardRests(recorder, board, clients))
-    // A load that breaks ends the run at once: without it the rest would show little.
-    const injecting = inject(faults, { system, payments, settle }, recorder, plan)
-    await Promise.race([injecting, loading])
-    log('healed; waiting for rest')
-    leaving.abort()
-    board.end()
-    ending.end()
-    payments.end()
-    await Promise.all([loading, coming])
-    system.people.takeAll()
-    await processes.rest()
-    await payments.rest()
-    await payments.lookAgain()
-    const rest = await comeToRest(system, recorder, board, clients)
-    if (rest.moving) log(`payments did not come to rest: ${rest.moving.join(', ')}`)
-    await seen.end()
-    for (const client of clients) client.mute()
-    await writeDown(system, recorder, rest)
-    await monthsLater(system, recorder, payments, seen.sent)
-    recorder.write({ kind: 'rest' })
-    await Promise.all(clients.map((client) => client.close()))
-  } finally {
-    ending.end()
-    recorder.close()
-    await processes.close()
-    await system.close()
-  }
+  await sleep(CALM_MS.full)
+  const settle = () => board.pause(() => boardRests(recorder, board, clients))
+  // A load that breaks ends the run at once: without it the rest would show little.
+  const injecting = inject(faults, { system, payments, settle }, recorder, plan)
+  await Promise.race([injecting, loading])
+  log('healed; waiting for rest')
+  ending.end()
+  await loading
+  system.people.takeAll()
+  await processes.rest()
+  await payments.rest()
+  await payments.lookAgain()
+  const boards = boardRests(recorder, board, clients)
+  const [rest] = await Promise.all([paymentsRest(system, recorder), boards])
+  if (rest.moving) log(`payments did not come to rest: ${rest.moving.join(', ')}`)
+  await seen.end()
+  for (const client of clients) client.mute()
+  await writeDown(system, recorder, rest)
+  await monthsLater(system, recorder, payments, seen.sent)
+  recorder.write({ kind: 'rest' })
+  await Promise.all(clients.map((client) => client.close()))
 }
 
 /** The faults of a run, and how long each lasts: briefly where all of them have little time. */
@@ -158,16 +150,4 @@ async function inject(
 async function chargesAgain({ payments }: Scene): Promise<void> {
   const now = performance.now()
   while (!payments.hasChargedSince(now) && performance.now() < now + HEALS_MS) await sleep(100)
-}
-
-async function comeAndGo(
-  clients: readonly BoardClient[],
-  random: Seeded,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(random.below(STAYS_MS))
-    const name = RESUMING[random.below(RESUMING.length)]
-    clients.find((client) => client.name === name)?.leave(random.below(AWAY_MS))
-  }
 }

@@ -9,12 +9,12 @@ import {
   request,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../../system/ports.ts'
+import { loopbackUrl } from '../../../system/ports.ts'
+import { listen } from '../../harness/free-port.ts'
 
-export interface Conditions {
+interface Conditions {
   /** Every connection is refused, and the open ones are broken. */
   isCut?: boolean
   /** Each request arrives so much later. */
@@ -55,11 +55,16 @@ export class FaultyProxy {
   lateMs = 60_000
   /** URLs of servers; the requests go to them in turn. */
   targets: readonly string[]
+  url = ''
+  /** Requests that are not over. */
+  inFlight = 0
   readonly #agent = new Agent({ keepAlive: true })
   readonly #server = createServer((incoming, outgoing) => {
-    this.#pass(incoming, outgoing).catch(() => outgoing.destroy())
+    this.inFlight++
+    this.#pass(incoming, outgoing)
+      .catch(() => outgoing.destroy())
+      .finally(() => this.inFlight--)
   })
-  #inFlight = 0
   #turn = 0
 
   private constructor(target: string) {
@@ -67,21 +72,9 @@ export class FaultyProxy {
   }
 
   static async before(port: number): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(`http://${LOOPBACK}:${port}`)
-    await new Promise<void>((resolve, reject) => {
-      proxy.#server.once('error', reject)
-      proxy.#server.listen(0, LOOPBACK, resolve)
-    })
+    const proxy = new FaultyProxy(loopbackUrl(port))
+    proxy.url = await listen(proxy.#server)
     return proxy
-  }
-
-  get url(): string {
-    return `http://${LOOPBACK}:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** Requests that are not over. */
-  get inFlight(): number {
-    return this.#inFlight
   }
 
   cut(): void {
@@ -90,50 +83,39 @@ export class FaultyProxy {
     this.#agent.destroy()
   }
 
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeAllConnections()
-    this.#agent.destroy()
-    await closed
+  close(): void {
+    this.#server.close()
+    this.cut()
   }
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    this.#inFlight++
     const startedAt = performance.now()
     const end = this.#endOf(outgoing)
-    try {
-      const bytes = await buffer(incoming)
-      if (this.conditions.isCut) throw new Error('cut')
-      const passed: Passed = {
-        url: incoming.url ?? '/',
-        body: bytes.toString(),
-        send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
-      }
-      const held = await this.hold(passed)
-      if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
-      const answered = (status: number, answer: string) =>
-        this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
-      // What was held lands for nobody, however late.
-      const asked =
-        held === undefined
-          ? this.#ask(incoming, bytes, end)
-          : this.#ask(incoming, Buffer.from(held))
-      const answer = await asked.catch((error: unknown) => {
-        answered(0, String(error))
-        throw error
-      })
-      answered(answer.status, answer.body.toString())
-      if (this.conditions.isCut || this.conditions.loses) throw new Error('cut')
-      outgoing.writeHead(answer.status, answer.headers)
-      if (!this.conditions.tears) {
-        outgoing.end(answer.body)
-        return
-      }
-      outgoing.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)), () =>
-        outgoing.destroy(),
-      )
-    } finally {
-      this.#inFlight--
+    const bytes = await buffer(incoming)
+    if (this.conditions.isCut) throw new Error('cut')
+    const passed: Passed = {
+      url: incoming.url ?? '/',
+      body: bytes.toString(),
+      send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
+    }
+    const held = await this.hold(passed)
+    if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
+    const answered = (status: number, answer: string) =>
+      this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
+    // What was held lands for nobody, however late.
+    const [sent, until] = held === undefined ? [bytes, end] : [Buffer.from(held), undefined]
+    const answer = await this.#ask(incoming, sent, until).catch((error: unknown) => {
+      answered(0, String(error))
+      throw error
+    })
+    answered(answer.status, answer.body.toString())
+    const { isCut, loses, tears } = this.conditions
+    if (isCut || loses) throw new Error('cut')
+    outgoing.writeHead(answer.status, answer.headers)
+    if (!tears) outgoing.end(answer.body)
+    else {
+      const half = answer.body.subarray(0, Math.floor(answer.body.length / 2))
+      outgoing.write(half, () => outgoing.destroy())
     }
   }
 
@@ -143,14 +125,13 @@ export class FaultyProxy {
     signal?: AbortSignal,
   ): Promise<{ status: number; headers: OutgoingHttpHeaders; body: Buffer }> {
     const target = new URL(this.targets[this.#turn++ % this.targets.length] ?? '')
+    const { hostname: host, port } = target
     // The answer is recorded, so it must not be compressed.
     const plain = { host: target.host, 'accept-encoding': 'identity' }
     const sent = { ...headers, ...plain, 'content-length': String(body.length) }
-    const { hostname: host, port } = target
     const of = { host, port, path: url, method, headers: sent, agent: this.#agent }
-    const onward = { ...of, ...(signal && { signal }) }
     return new Promise((resolve, reject) => {
-      const asked = request(onward, (answer) => {
+      const asked = request({ ...of, ...(signal && { signal }) }, (answer) => {
         buffer(answer).then((read) => {
           const { 'transfer-encoding': _, ...kept } = answer.headers
           const known = { ...kept, 'content-length': String(read.length) }

@@ -7,7 +7,7 @@ import type { BoardClient } from './board-client.ts'
 import type { BoardLoad } from './board-load.ts'
 import { isInParts } from './desk.ts'
 import type { Recorder } from './recorder.ts'
-import type { System } from './system.ts'
+import { bodyOf, type System } from './system.ts'
 
 /** A circuit that the last fault opened is tried again after 30 s. */
 const MAX_REST_MS = 240_000
@@ -16,6 +16,10 @@ const MAX_BOARD_REST_MS = 180_000
 const POLL_MS = 1_000
 /** Longer together than the gateways wait before they send a webhook again. */
 const QUIET_POLLS = 5
+/** No clock that runs right is so far ahead. */
+const AHEAD_MS = 3_600_000
+/** More than a time service sets a clock back by at once. */
+const STEP_MS = 120_000
 
 /** Payments that one sweep asks about at most. */
 const SWEEP_CHECKS = 50
@@ -30,17 +34,6 @@ interface Rest {
   moving?: string[]
 }
 
-export async function comeToRest(
-  system: System,
-  recorder: Recorder,
-  board: BoardLoad,
-  clients: readonly BoardClient[],
-): Promise<Rest> {
-  const boards = boardRests(recorder, board, clients)
-  const [rest] = await Promise.all([paymentsRest(system, recorder), boards])
-  return rest
-}
-
 /** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
 export async function paymentsRest(system: System, recorder: Recorder): Promise<Rest> {
   const until = performance.now() + MAX_REST_MS
@@ -50,7 +43,7 @@ export async function paymentsRest(system: System, recorder: Recorder): Promise<
     await passTime(system)
     const isStill = await sweepAll(system, recorder)
     const time = new Date(system.now()).toISOString()
-    const now = JSON.stringify(await countsOf(system))
+    const now = JSON.stringify(await system.query(COUNTS))
     const moves = {
       sweep: !isStill,
       rows: now !== before,
@@ -67,10 +60,11 @@ export async function paymentsRest(system: System, recorder: Recorder): Promise<
 }
 
 /** Until nothing is due any more. True if the first sweep already had nothing to do. */
-async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
+async function sweepAll({ askPayments }: System, recorder: Recorder): Promise<boolean> {
   let isStill = true
   for (;;) {
-    const report = await sweep(system)
+    const sweep = askPayments<Json>('/sweep', { method: 'POST' })
+    const report = await sweep.catch((error: unknown): Json => ({ error: String(error) }))
     recorder.write({ kind: 'sweep', ...report })
     isStill &&= MOVES.every((what) => report[what] === 0)
     // It checks so many at most at a time.
@@ -78,17 +72,14 @@ async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
   }
 }
 
-/** No clock that runs right is so far ahead. */
-const AHEAD_MS = 3_600_000
-
 /**
  * Checks and deliveries that are due later are due now. Not so what a clock planned that ran hours
  * ahead, and is right again: that the product has to find out by itself.
  */
-async function passTime({ database, now }: System): Promise<void> {
+async function passTime({ query, now }: System): Promise<void> {
   const isAhead = (...columns: string[]) =>
     columns.map((column) => `ifnull(${column}, 0) > ${now() + AHEAD_MS}`).join(' OR ')
-  await database.query(
+  await query(
     // called_until 0: the gateway was never called for it.
     `UPDATE payment_transactions AS t SET next_check_at = 0, called_until = MIN(called_until, 1)
       WHERE next_check_at IS NOT NULL AND NOT (${isAhead('next_check_at')}
@@ -97,62 +88,47 @@ async function passTime({ database, now }: System): Promise<void> {
             AND (${isAhead('r.updated_at')}))))`,
   )
   for (const table of ['payment_outbox', 'payment_deliveries']) {
-    await database.query(
+    await query(
       `UPDATE ${table} SET next_attempt_at = 0, leased_until = NULL
         WHERE NOT (${isAhead('created_at')} AND ${isAhead('next_attempt_at')})`,
     )
   }
 }
 
-async function sweep(system: System): Promise<Json> {
-  try {
-    return await ask<Json>(system, '/sweep', 'POST')
-  } catch (error) {
-    return { error: String(error) }
-  }
-}
-
-/** More than a time service sets a clock back by at once. */
-const STEP_MS = 120_000
-
 /**
  * A clock that stepped back: until it is where it was, what is read now counts as read before. One
  * that was an hour ahead is not waited for.
  */
-async function isAheadOfClock({ database, now }: System): Promise<boolean> {
+async function isAheadOfClock({ query, now }: System): Promise<boolean> {
   const [from, to] = [now(), now() + STEP_MS]
-  const rows = await database.query(
+  const rows = await query(
     `SELECT 1 FROM payment_transactions WHERE updated_at > ${from} AND updated_at < ${to} LIMIT 1`,
   )
   return rows.length > 0
 }
 
 /** How many rows there are of each table and status. */
-async function countsOf(system: System): Promise<unknown> {
-  return await system.database.query(
-    `SELECT 'transaction' AS what, status, COUNT(*) AS n FROM payment_transactions GROUP BY 2
-      UNION ALL SELECT 'refund', status, COUNT(*) FROM payment_refunds GROUP BY 2
-      UNION ALL SELECT 'event', outcome, COUNT(*) FROM payment_webhook_events GROUP BY 2
-      UNION ALL SELECT 'outbox', done_at IS NULL, COUNT(*) FROM payment_outbox GROUP BY 2
-      UNION ALL SELECT 'delivery', status, COUNT(*) FROM payment_deliveries GROUP BY 2`,
-  )
-}
+const COUNTS = `
+  SELECT 'transaction' AS what, status, COUNT(*) AS n FROM payment_transactions GROUP BY 2
+  UNION ALL SELECT 'refund', status, COUNT(*) FROM payment_refunds GROUP BY 2
+  UNION ALL SELECT 'event', outcome, COUNT(*) FROM payment_webhook_events GROUP BY 2
+  UNION ALL SELECT 'outbox', done_at IS NULL, COUNT(*) FROM payment_outbox GROUP BY 2
+  UNION ALL SELECT 'delivery', status, COUNT(*) FROM payment_deliveries GROUP BY 2`
 
 /** Whether every client had the files as they are before it took too long. Nothing is saved. */
 export async function boardRests(
   recorder: Recorder,
-  board: BoardLoad,
+  { files }: BoardLoad,
   clients: readonly BoardClient[],
 ): Promise<boolean> {
   const until = performance.now() + MAX_BOARD_REST_MS
   const isRight = ({ view }: BoardClient) =>
-    isSame(view.tasks, board.files.tasks) && isSame(view.sessions, board.files.sessions)
+    isSame(view.tasks, files.tasks) && isSame(view.sessions, files.sessions)
   // Claims go on, so on a slow machine there may be no moment in which all have read everything.
   const isDone = () => clients.every((client) => client.isIdle && isRight(client))
   while (!isDone() && performance.now() < until) await sleep(POLL_MS / 20)
-  const { tasks, sessions } = board.files
-  const files = { tasks: Object.fromEntries(tasks), sessions: Object.fromEntries(sessions) }
-  recorder.write({ kind: 'files', ...files })
+  const [tasks, sessions] = [files.tasks, files.sessions].map((its) => Object.fromEntries(its))
+  recorder.write({ kind: 'files', tasks, sessions })
   return clients.every(isRight)
 }
 
@@ -166,7 +142,8 @@ export async function writeDown(system: System, recorder: Recorder, rest: Rest):
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
   await writeTransactions(system, recorder, 'stored')
-  for (const movement of await movements(system)) recorder.write({ kind: 'movement', movement })
+  const { movements } = await system.askPayments<{ movements: Json[] }>('/movements')
+  for (const movement of movements) recorder.write({ kind: 'movement', movement })
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
@@ -183,38 +160,34 @@ export async function writeTransactions(
   kind: 'stored' | 'later',
 ): Promise<void> {
   for (const { id } of await all(system, 'transactions', 'transactions')) {
-    const transaction = await ask<Json>(system, `/transactions/${String(id)}`)
+    const transaction = await system.askPayments<Json>(`/transactions/${String(id)}`)
     recorder.write({ kind, transaction })
   }
 }
 
-function bookingOf({ gateway, ...payment }: Payment) {
+function bookingOf({ gateway, refusedRefunds: refused, ...payment }: Payment) {
   const { id, reference, externalReference, state, amount, currency } = payment
+  const money = payment.paid ?? { amount, currency }
   const isPaid = ['paid', 'refund_requested', 'refunded'].includes(state)
-  const paid = payment.paid ?? { amount, currency }
-  const listed = isInParts(gateway) ? refundsOf(payment) : undefined
-  const whole = state === 'refunded' ? paid.amount : 0
-  const refunded = listed ? sumOf(listed.filter(({ status }) => status === 'succeeded')) : whole
-  const names = { id, reference, ...(externalReference !== undefined && { externalReference }) }
-  const refunds = { refused: payment.refusedRefunds, refunds: listed }
-  const money = { ...(isPaid && { paid }), refunded, ...refunds }
-  return { kind: 'booking', gateway, payment: { ...names, state, amount, currency, ...money } }
+  // `name`: under which we asked for it.
+  const refunds = isInParts(gateway)
+    ? (payment.refunds ?? []).map(({ metadata, id, amount, status }) => {
+        return { id, amount, status, name: metadata.refund_id }
+      })
+    : undefined
+  const made = refunds?.filter(({ status }) => status === 'succeeded')
+  const sum = made?.reduce((all, refund) => all + refund.amount, 0)
+  const refunded = sum ?? (state === 'refunded' ? money.amount : 0)
+  const names = { id, reference, externalReference, state, amount, currency }
+  const paid = isPaid ? money : undefined
+  return { kind: 'booking', gateway, payment: { ...names, paid, refunded, refused, refunds } }
 }
-
-/** `name`: under which we asked for it. */
-const refundsOf = ({ refunds = [] }: Pick<Payment, 'refunds'>) =>
-  refunds.map(({ id, amount, status, metadata }) => {
-    return { id, amount, status, name: metadata.refund_id }
-  })
-
-const sumOf = (refunds: readonly { amount: number }[]): number =>
-  refunds.reduce((sum, { amount }) => sum + amount, 0)
 
 /** All pages of a list. */
 async function all(system: System, path: string, name: string, filter = ''): Promise<Json[]> {
   const rows: Json[] = []
   for (let cursor = ''; ; ) {
-    const page = await ask<Json>(system, `/${path}?limit=200${filter}${cursor}`)
+    const page = await system.askPayments<Json>(`/${path}?limit=200${filter}${cursor}`)
     rows.push(...(page[name] as Json[]))
     if (page.cursor === undefined) return rows
     cursor = `&cursor=${String(page.cursor)}`
@@ -226,7 +199,7 @@ async function activity(system: System): Promise<Json[]> {
   const rows: Json[] = []
   for (let before = ''; ; ) {
     const answer = await system.askBoard(`/activity?limit=1000${before}`)
-    const page = await read<{ activity: Json[]; next?: number }>(answer)
+    const page = await bodyOf<{ activity: Json[]; next?: number }>(answer)
     rows.push(...page.activity)
     if (page.next === undefined) return rows.toReversed()
     before = `&before=${page.next}`
@@ -237,22 +210,9 @@ async function activity(system: System): Promise<Json[]> {
 async function noticesRest(system: System): Promise<Json[]> {
   const until = performance.now() + MAX_REST_MS
   for (;;) {
-    const { deliveries } = await read<{ deliveries: Json[] }>(await system.askBoard('/notices'))
+    const { deliveries } = await bodyOf<{ deliveries: Json[] }>(await system.askBoard('/notices'))
     const isOver = deliveries.every(({ state }) => state !== 'pending')
     if (isOver || performance.now() > until) return deliveries
     await sleep(POLL_MS)
   }
-}
-
-const movements = async (system: System): Promise<Json[]> =>
-  (await ask<{ movements: Json[] }>(system, '/movements')).movements
-
-async function ask<Answer>(system: System, path: string, method = 'GET'): Promise<Answer> {
-  const headers = { authorization: `Bearer ${system.tokens.payments}` }
-  return await read(await fetch(`${system.edgeUrl}/api/payments${path}`, { method, headers }))
-}
-
-async function read<Answer>(answer: Response): Promise<Answer> {
-  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as Answer
 }

@@ -2,19 +2,17 @@
 // for good, each time of the next edge. Every try is a line of the history.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Recorder } from './recorder.ts'
-import type { System } from './system.ts'
+import type { LoadPlan } from './load.ts'
 
 /** With the second half of them the shop asks for another page, where the first was lost. */
 const ATTEMPTS = 4
 const AGAIN_MS = 700
 /** Longer than the edge takes for any answer. */
 export const ANSWER_MS = 30_000
-
 /** No other try is answered otherwise. */
 const FINAL: readonly unknown[] = ['already_paid', 'not_cancellable']
 
-export interface Answer {
+interface Answer {
   status: number
   body: {
     transactionId?: string
@@ -24,43 +22,36 @@ export interface Answer {
   } | null
 }
 
-/** What the load says of a request in the history. */
-export interface Asked {
-  kind: 'charge' | 'refund' | 'acknowledge' | 'cancel'
-  [name: string]: unknown
+interface Asked {
+  path: string
+  body: object
+  /** Idempotency-Key. */
+  key?: string | undefined
+  /** What the history says of it. */
+  line: { kind: 'charge' | 'refund' | 'acknowledge' | 'cancel'; [name: string]: unknown }
 }
 
 export class ShopRequests {
-  readonly #system: System
-  readonly #recorder: Recorder
-  /** Aborted: nothing is tried again. */
-  readonly #over: AbortSignal
+  readonly #plan: LoadPlan
   /** Each request is for the next one. */
   edges: readonly string[]
   #requests = 0
 
-  constructor(system: System, recorder: Recorder, over: AbortSignal) {
-    this.#system = system
-    this.#recorder = recorder
-    this.#over = over
-    this.edges = [system.edgeUrl]
+  constructor(plan: LoadPlan) {
+    this.#plan = plan
+    this.edges = [plan.system.edgeUrl]
   }
 
-  /** The same request with the same key, until it is answered for good. */
-  async untilDone(
-    path: string,
-    body: object,
-    key: string | undefined,
-    what: Asked,
-  ): Promise<Answer | undefined> {
+  /** Until it is answered for good. Undefined: it was refused, or the load is over. */
+  async untilDone({ path, body, key, line }: Asked): Promise<Answer | undefined> {
+    const { ending, recorder } = this.#plan
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await sleep(AGAIN_MS * attempt)
-      if (attempt > 0 && this.#over.aborted) return undefined
+      if (attempt > 0 && ending.isOver) return undefined
       const sentAt = performance.now()
-      const replace = what.kind === 'charge' && attempt >= ATTEMPTS / 2
+      const replace = line.kind === 'charge' && attempt >= ATTEMPTS / 2
       const answer = await this.#post(path, replace ? { ...body, replace } : body, key)
-      const tookMs = Math.round(performance.now() - sentAt)
-      this.#recorder.write({ ...what, tookMs, ...answer })
+      recorder.write({ ...line, tookMs: Math.round(performance.now() - sentAt), ...answer })
       if (answer.status >= 200 && answer.status < 300) return answer
       if (answer.status === 422 || FINAL.includes(answer.body?.code)) return undefined
     }
@@ -69,13 +60,11 @@ export class ShopRequests {
 
   async #post(path: string, body: object, key: string | undefined): Promise<Answer> {
     const edge = this.edges[this.#requests++ % this.edges.length]
+    const authorization = `Bearer ${this.#plan.system.tokens.payments}`
     try {
       const response = await fetch(`${edge}/api/payments${path}`, {
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${this.#system.tokens.payments}`,
-          ...(key !== undefined && { 'idempotency-key': key }),
-        },
+        headers: { authorization, ...(key !== undefined && { 'idempotency-key': key }) },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(ANSWER_MS),
       })

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SIMULATIONS } from '../../../simulator/simulations.ts'
 import type { Simulation } from '../../../simulator/simulator.ts'
-import type { EncodedWebhook } from '../../../simulator/webhooks.ts'
 import type { GatewaySecrets } from '../../../system/gateways.ts'
 import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
 
@@ -24,30 +23,21 @@ export function contentOf(body: string): Record<string, unknown> {
   return claims === undefined ? sent : JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-/** `now` in ms. */
-function signAgain(
+/** `now` in ms. Whether it was taken. */
+export async function sendAgain(
   { url, body }: SentWebhook,
   secrets: GatewaySecrets,
-  now: number,
-): Promise<EncodedWebhook> {
+  now = Date.now(),
+): Promise<boolean> {
   const gateway = gatewayIn(url)
   const { webhooks }: Simulation = SIMULATIONS[gateway]
-  const { signsWith = '' } = webhooks
   const own: Readonly<Record<string, string>> = secrets[gateway]
   const said = contentOf(body)
   // Where the signature has no time, the content has.
   const content = said.timestamp ? { ...said, timestamp: new Date(now).toISOString() } : said
-  return webhooks.encode({ content, eventId: '' }, own[signsWith] ?? '', now)
-}
-
-/** Whether it was taken. */
-export async function sendAgain(
-  webhook: SentWebhook,
-  secrets: GatewaySecrets,
-  now = Date.now(),
-): Promise<boolean> {
-  const sent = await signAgain(webhook, secrets, now)
-  const answer = await fetch(webhook.url, { method: 'POST', ...sent }).catch(() => undefined)
+  const secret = own[webhooks.signsWith ?? ''] ?? ''
+  const sent = await webhooks.encode({ content, eventId: '' }, secret, now)
+  const answer = await fetch(url, { method: 'POST', ...sent }).catch(() => undefined)
   return answer?.ok === true
 }
 

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { edgeVariables, machineVariables } from '../../../system/environment.ts'
-import { type GatewaySecrets, gatewaySecrets } from '../../../system/gateways.ts'
+import { gatewaySecrets } from '../../../system/gateways.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { mintTokens } from '../../../system/tokens.ts'
 import { until } from '../../../system/until.ts'
-import { fileIn, type PaymentsDatabase, startLibsql } from '../../harness/database.ts'
+import { fileIn, startLibsql } from '../../harness/database.ts'
 import { EventReceiver } from '../../harness/event-receiver.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { git } from '../../harness/git.ts'
@@ -48,95 +48,70 @@ const SHOP = {
 /** The gateways' waits before they send a webhook again; after the last they give it up. */
 const RETRIES_MS = '200 400 800 1600 3200'
 
-interface RunDatabase extends PaymentsDatabase {
-  /** Absent: it is a file. */
-  server?: { process: Process; proxy: FaultyProxy }
-  /** Another process holds the lock of the file until the returned function is called. */
-  lock?(): Promise<() => void>
-}
+export type System = Awaited<ReturnType<typeof startSystem>>
 
-export interface System {
-  host: Host
-  /** `secondEdge`: on the same database; only the fault `two-ledgers` starts it. */
-  processes: Record<'edge' | 'secondEdge' | 'simulator' | 'sidecar', Process>
-  /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
-  proxies: Record<'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
-  database: RunDatabase
-  /** Sets the clock of the edge, the simulator and the sidecar, in ms from the true time. */
-  moveClock(ms: number): Promise<void>
-  /** For good, and with tokens of that time. */
-  passTime(ms: number): Promise<void>
-  /** By the clock of the edge, in ms. */
-  now(): number
-  edgeUrl: string
-  secondEdgeUrl: string
-  /** Reads of the board's API. */
-  askBoard(route: string, signal?: AbortSignal): Promise<Response>
-  /** Folder of the board's files. */
-  store: string
-  /** In the main tree of the repository. */
-  git(...args: readonly string[]): Promise<string>
-  repo: string
-  tokens: { board: string; agent: string; payments: string }
-  simulator: SimulatorControl
-  /** What the gateways sign with. */
-  secrets: GatewaySecrets
-  receiver: EventReceiver
-  /** Of notices of the board. */
-  people: NoticesReceiver
-  close(): Promise<void>
-}
-
-export async function startSystem(host: Host): Promise<System> {
+export async function startSystem(host: Host) {
+  await using started = new AsyncDisposableStack()
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-prove-')))
-  const [edgePort, secondEdgePort] = [await freePort(), await freePort()]
-  const simulatorPort = await freePort()
-  const proxies = {
-    gateways: await FaultyProxy.before(simulatorPort),
-    webhooks: await FaultyProxy.before(edgePort),
-    sidecar: await FaultyProxy.before(edgePort),
+  started.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
+  const proxyBefore = async (port: number) => {
+    const proxy = await FaultyProxy.before(port)
+    started.defer(() => proxy.close())
+    return proxy
   }
-  const eventsSecret = `whsec_${randomBytes(32).toString('base64')}`
+  const [edgePort, secondEdgePort] = [await freePort(), await freePort()]
+  const [edgeUrl, secondEdgeUrl] = [loopbackUrl(edgePort), loopbackUrl(secondEdgePort)]
+  const simulatorPort = await freePort()
+  const simulatorUrl = loopbackUrl(simulatorPort)
+  /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
+  const proxies = {
+    gateways: await proxyBefore(simulatorPort),
+    webhooks: await proxyBefore(edgePort),
+    sidecar: await proxyBefore(edgePort),
+  }
+  const [eventsSecret, noticeSecret] = [newSecret(), newSecret()]
   const receiver = new EventReceiver(eventsSecret)
-  await receiver.listen()
-  const noticeSecret = `whsec_${randomBytes(32).toString('base64')}`
   const people = new NoticesReceiver(noticeSecret)
-  await people.listen()
+  for (const each of [receiver, people]) {
+    await each.listen()
+    started.defer(() => each.close())
+  }
   const secret = randomBytes(32).toString('base64url')
   const secrets = gatewaySecrets(secret)
   const tokens = await mintTokens(secret, [REPO], Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
-  const compiled = join(dir, 'compiled')
   // Where Deno's edge may read it, too.
   const clockFile = join(dir, 'edge', 'clock')
   const env = {
-    NODE_COMPILE_CACHE: compiled,
+    NODE_COMPILE_CACHE: join(dir, 'compiled'),
     ...machineVariables(process.env),
     HOME: dir,
     NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`,
     MOVED_CLOCK_FILE: clockFile,
   }
   let movedMs = 0
-  const setClock = async (ms: number) => {
+  const moveClock = async (ms: number) => {
     movedMs = ms
     await writeFile(clockFile, String(ms))
   }
-  const store = join(dir, 'project')
-  await mkdir(join(store, '.cairn/tasks'), { recursive: true })
-  await mkdir(join(store, '.cairn/sessions'))
-  await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
-  await git(store, env, 'init', '-q', '-b', 'main')
-  await git(store, env, 'commit', '-q', '--allow-empty', '-m', 'begin')
+  const project = join(dir, 'project')
+  await mkdir(join(project, '.cairn/tasks'), { recursive: true })
+  await mkdir(join(project, '.cairn/sessions'))
+  await writeFile(join(project, '.cairn/config.yaml'), CONFIG)
+  await git(project, env, 'init', '-q', '-b', 'main')
+  await git(project, env, 'commit', '-q', '--allow-empty', '-m', 'begin')
 
   const rules = join(dir, 'rules')
   await mkdir(rules)
   const notices = RULES.map((on) => ({ on, minutes: 0, to: { webhook: people.url } }))
-  await writeFile(
-    join(rules, 'signalbox.config.mjs'),
-    `export default ${JSON.stringify({ notices })}`,
-  )
+  const settings = `export default ${JSON.stringify({ notices })}`
+  await writeFile(join(rules, 'signalbox.config.mjs'), settings)
 
-  const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
+  const file = fileIn(dir)
+  const server = host === 'node' ? undefined : await startLibsql({ dir })
+  const database = server ?? file
+  if (server) started.defer(() => server.close())
+  const way = server && (await proxyBefore(server.port))
   const given = {
     PAYMENT_EVENTS_URL: receiver.url,
     PAYMENT_EVENTS_SECRET: eventsSecret,
@@ -146,115 +121,122 @@ export async function startSystem(host: Host): Promise<System> {
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
     edge: proxies.webhooks.url,
-    database: database.url,
+    database: way?.url ?? database.url,
     simulator: proxies.gateways.url,
     databaseToken: database.token,
   })
-  const edge = async (name: string, port: number) => {
+  const edge = async (name: string, port: number, more: Record<string, string> = {}) => {
     const own = join(dir, name)
     // `serve` takes no data folder that others may read.
     await mkdir(own, { mode: 0o700 })
-    const its = name === 'secondEdge' ? { ...env, MOVED_CLOCK_APART_MS: APART_MS } : env
-    const plan = { port, dir: own, home, variables, env: its, logFile: join(own, 'edge.log') }
-    const spec = await PREPARE[host](plan)
+    const place = { port, dir: own, home, logFile: join(own, 'edge.log') }
+    const spec = await PREPARE[host]({ ...place, variables, env: { ...env, ...more } })
     const args = host === 'deno' ? preloaded(spec.args) : spec.args
-    return new Process({ ...spec, args }, loopbackUrl(port))
+    return started.use(new Process({ ...spec, args }, loopbackUrl(port)))
   }
-  const simulator = loopbackUrl(simulatorPort)
-  const cacheDir = join(dir, 'cache')
   const logFile = (name: string) => join(dir, `${name}.log`)
+  const gateways = simulatorProcess({
+    port: simulatorPort,
+    callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
+    secrets,
+    logsDir: dir,
+    env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_REFUND_MS: '300' },
+    logFile: logFile('simulator'),
+  })
   let isBoardThere = false
+  const publishing = sidecarProcess({
+    storeDir: project,
+    cacheDir: join(dir, 'cache'),
+    edge: proxies.sidecar.url,
+    repo: REPO,
+    token: tokens.sidecar,
+    env,
+    logFile: logFile('sidecar'),
+    onEvent: (event) => {
+      isBoardThere ||= event === 'sidecar.ready'
+    },
+  })
   const processes = {
-    simulator: new Process(
-      simulatorProcess({
-        port: simulatorPort,
-        callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
-        secrets,
-        logsDir: dir,
-        env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_REFUND_MS: '300' },
-        logFile: logFile('simulator'),
-      }),
-      `${simulator}/health`,
-    ),
+    simulator: started.use(new Process(gateways, `${simulatorUrl}/health`)),
     edge: await edge('edge', edgePort),
-    secondEdge: await edge('secondEdge', secondEdgePort),
-    sidecar: new Process({
-      ...sidecarProcess({
-        storeDir: store,
-        cacheDir,
-        edge: proxies.sidecar.url,
-        repo: REPO,
-        token: tokens.sidecar,
-        env,
-        logFile: logFile('sidecar'),
-        onEvent: (event) => {
-          isBoardThere ||= event === 'sidecar.ready'
-        },
-      }),
-      // Its configuration is that of this folder.
-      cwd: rules,
-    }),
+    /** On the same database; only the fault `two-ledgers` starts it. */
+    secondEdge: await edge('secondEdge', secondEdgePort, { MOVED_CLOCK_APART_MS: APART_MS }),
+    // Its configuration is that of this folder.
+    sidecar: started.use(new Process({ ...publishing, cwd: rules })),
   }
   await processes.simulator.start()
   await processes.edge.start()
   await processes.sidecar.start()
-  const signal = AbortSignal.timeout(2 * WAIT_MS)
-  await until(() => isBoardThere, { what: 'the board', waitMs: WAIT_MS, signal })
+  await processes.sidecar.ready((wait) => until(() => isBoardThere, wait), WAIT_MS)
 
+  const all = started.move()
   return {
     host,
     processes,
     proxies,
-    database,
-    moveClock: setClock,
-    now: () => Date.now() + movedMs,
-    async passTime(ms) {
-      await setClock(ms)
+    /** The rows of one statement, which may also write. */
+    query: database.query,
+    /** Absent where the database is a file. */
+    server: server && way && { process: server.process, proxy: way },
+    /** Another process holds the lock of the file until the returned function is called. */
+    lock: file.lock,
+    /** Sets the clock of the edge, the simulator and the sidecar, in ms from the true time. */
+    moveClock,
+    /** The same for good, and with tokens of that time. */
+    async passTime(ms: number): Promise<void> {
+      await moveClock(ms)
       // workerd reads no file.
       const moved = { method: 'POST', body: String(ms) }
-      if (host === 'workerd') await fetch(`${loopbackUrl(edgePort)}/move-clock`, moved)
+      if (host === 'workerd') await fetch(`${edgeUrl}/move-clock`, moved)
       Object.assign(tokens, await mintTokens(secret, [REPO], Date.now() + ms))
     },
-    edgeUrl: loopbackUrl(edgePort),
-    async askBoard(route, signal) {
-      const url = new URL(`${loopbackUrl(edgePort)}/api${route}`)
+    /** By the clock of the edge, in ms. */
+    now: () => Date.now() + movedMs,
+    edgeUrl,
+    secondEdgeUrl,
+    /** Reads of the board's API. */
+    askBoard(route: string, { headers, signal }: Asked = {}): Promise<Response> {
+      const url = new URL(`${edgeUrl}/api${route}`)
       url.searchParams.set('path', REPO)
-      const headers = { authorization: `Bearer ${tokens.board}` }
-      return await fetch(url, { headers, ...(signal && { signal }) })
+      const sent = { ...headers, authorization: `Bearer ${tokens.board}` }
+      return fetch(url, { headers: sent, ...(signal && { signal }) })
     },
-    secondEdgeUrl: loopbackUrl(secondEdgePort),
-    store: join(store, '.cairn'),
-    git: (...args) => git(store, env, ...args),
+    /** What the API of payments answers. A refusal is an error. */
+    async askPayments<Answer>(
+      path: string,
+      { method = 'GET', signal }: { method?: string; signal?: AbortSignal } = {},
+    ): Promise<Answer> {
+      const headers = { authorization: `Bearer ${tokens.payments}` }
+      const init = { method, headers, ...(signal && { signal }) }
+      return await bodyOf<Answer>(await fetch(`${edgeUrl}/api/payments${path}`, init))
+    },
+    /** Folder of the board's files. */
+    store: join(project, '.cairn'),
+    /** In the main tree of the repository. */
+    git: (...args: readonly string[]) => git(project, env, ...args),
     repo: REPO,
     tokens,
-    simulator: new SimulatorControl(simulator),
+    simulator: new SimulatorControl(simulatorUrl),
+    /** What the gateways sign with. */
     secrets,
     receiver,
+    /** Where notices of the board go. */
     people,
-    async close() {
-      const { sidecar, edge, secondEdge, simulator } = processes
-      for (const each of [sidecar, edge, secondEdge, simulator]) await each.stop()
-      await database.close()
-      receiver.close()
-      people.close()
-      for (const proxy of Object.values(proxies)) await proxy.close()
-      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
-    },
+    close: () => all.disposeAsync(),
   }
 }
 
-async function proxiedServer(dir: string): Promise<RunDatabase> {
-  const server = await startLibsql({ dir })
-  const proxy = await FaultyProxy.before(server.port)
-  return {
-    ...server,
-    url: proxy.url,
-    server: { process: server.process, proxy },
-    async close() {
-      await server.close()
-      await proxy.close()
-    },
-  }
+interface Asked {
+  headers?: Record<string, string>
+  signal?: AbortSignal
 }
+
+/** Of an answer that is one. */
+export async function bodyOf<Body>(answer: Response): Promise<Body> {
+  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as Body
+}
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 const CONFIG = 'prefix: T\nstates: [open, doing, done]\nclosed: [done]\ninitial: open\n'

@@ -5,6 +5,7 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type KeptTask, replace, taskText } from './board-load.ts'
 import type { AgentsPlan, Held } from './claimer.ts'
+import { bodyOf } from './system.ts'
 
 const TREES = 4
 const TTL_MS = 120_000
@@ -15,6 +16,8 @@ const PUBLISHED_MS = 120_000
 /** For so long a task is not given after it was released as done. */
 const RESTS_MS = 60_000
 const READ_MS = 10_000
+/** One that has nothing of any task. */
+const OTHER_TREE = 'other'
 
 interface Worktree {
   name: string
@@ -25,217 +28,192 @@ interface Worktree {
   status?: string
 }
 
-export class TreesLoad {
-  readonly #plan: AgentsPlan
-  readonly #places: Record<'beside' | 'elsewhere', string>
+/** By name, the status that each worktree has by the row of a task. */
+type Row = Record<string, string>
 
-  constructor(plan: AgentsPlan) {
-    this.#plan = plan
-    const around = dirname(dirname(plan.system.store))
-    this.#places = { beside: join(around, 'trees'), elsewhere: join(around, 'elsewhere/deep') }
+export async function workInTrees(plan: AgentsPlan): Promise<void> {
+  const { board, claimer, ending, random, recorder, system } = plan
+  const around = dirname(dirname(system.store))
+  const [beside, elsewhere] = [join(around, 'trees'), join(around, 'elsewhere/deep')]
+  const trees = Array.from({ length: TREES }, (_, n): Worktree => {
+    const name = `tree-${n}`
+    const task = { id: `W-${n}`, version: -101 - n, assignee: 'trees' }
+    return { name, dir: join(beside, name), task }
+  })
+
+  const asked = (actor: string, { id: task, assignee }: KeptTask, tree: string) => {
+    return { actor, task, assignee, tree, ttlMs: TTL_MS }
+  }
+  const mark = ({ name, task }: Worktree, own: { status: string | null; isSeen?: boolean }) =>
+    recorder.write({ kind: 'mark', task: task.id, tree: name, ...own })
+
+  function unmark(tree: Worktree): void {
+    delete tree.status
+    mark(tree, { status: null })
   }
 
-  async run(): Promise<void> {
-    for (const place of Object.values(this.#places)) await mkdir(place, { recursive: true })
-    const trees = TASKS.map((task, n): Worktree => {
-      const name = `tree-${n}`
-      return { name, dir: join(this.#places.beside, name), task }
-    })
-    const { board, system } = this.#plan
-    for (const task of TASKS) await board.keep(task, 'open')
-    const files = TASKS.map(({ id }) => `.cairn/tasks/${id}.md`)
-    await system.git('add', '.cairn/config.yaml', ...files)
-    await system.git('commit', '-q', '-m', 'tasks')
-    for (const { dir } of trees) await system.git('worktree', 'add', '-q', dir)
-    await Promise.all(trees.map((tree) => this.#work(tree)))
+  /** Undefined: there was no answer. */
+  async function rowOf({ task }: Worktree): Promise<Row | undefined> {
+    const signal = AbortSignal.timeout(READ_MS)
+    const asked = system.askBoard(`/tasks/${task.id}`, { signal })
+    type Task = { trees?: { tree: string; status?: string }[] }
+    // An object that is evicted may end an answer in its middle.
+    const row = await asked.then(bodyOf<Task>).catch(() => undefined)
+    const rows = row && (row.trees ?? []).map(({ tree, status = '' }) => [tree, status] as const)
+    return rows && Object.fromEntries(rows)
   }
 
-  async #work(tree: Worktree): Promise<void> {
-    const { claimer, random, ending } = this.#plan
-    for (let n = 0; await ending.pause(random.below(1_000)); n++) {
-      const isFinished = random.next() < 0.7
-      const actor = `${tree.name}.${n}`
-      // What an agent abandons is free in its own worktree, begun or not: so another abandons it.
-      const held = await this.#take(tree, actor, isFinished ? tree.name : OTHER_TREE)
-      if (held === undefined) continue
-      if (isFinished) await this.#finish(tree, held)
-      else {
-        await claimer.release(held, 'abandoned')
-        await this.#save(tree, 'doing')
-        await this.#move(tree)
-      }
-      await this.#reset(tree)
+  /** Whether its row comes to say so. */
+  async function says(tree: Worktree, isSo: (row: Row) => boolean): Promise<boolean> {
+    const look = async () => {
+      const row = await rowOf(tree)
+      return (row && isSo(row)) || undefined
     }
+    return (await ending.within(PUBLISHED_MS, look)) === true
   }
 
-  async #finish(tree: Worktree, held: Held): Promise<void> {
-    const { claimer, random, system } = this.#plan
-    await this.#save(tree, 'doing', held)
-    await this.#move(tree, held)
-    await this.#save(tree, 'done', held)
-    if (random.next() < 0.5) await system.git('-C', tree.dir, 'commit', '-qam', 'done')
-    await claimer.release(held, random.next() < 0.25 ? 'done' : 'abandoned')
-    await this.#move(tree)
-  }
-
-  /** No worktree has anything of the task now, so somebody must get it. */
-  async #take({ task }: Worktree, actor: string, tree: string): Promise<Held | undefined> {
-    const { ending, recorder } = this.#plan
-    const held = await ending.within(RESTS_MS + PUBLISHED_MS, () => this.#claim(actor, task, tree))
-    if (ending.isOver) return undefined
-    recorder.write({ kind: 'offered', task: task.id, isGiven: held !== undefined })
-    return held
-  }
-
-  async #save(tree: Worktree, status: string, held?: Held): Promise<void> {
-    this.#unmark(tree)
-    const { id, version, assignee } = tree.task
-    const text = taskText(version, { status, assignee })
-    await replace(join(tree.dir, '.cairn/tasks', `${id}.md`), text)
-    await this.#shown(tree, status, held)
-  }
+  /** Until then its row is that of before, and shows nothing of what is read again. */
+  const leftOut = (tree: Worktree) => says(tree, (row) => !(tree.name in row))
 
   /** Until the row shows it. */
-  async #shown(tree: Worktree, status: string, held?: Held): Promise<void> {
-    const { claimer, ending } = this.#plan
-    const isSeen = await this.#saysRow(tree, (trees) => trees[tree.name] === status)
+  async function shown(tree: Worktree, status: string, held?: Held): Promise<void> {
+    const isSeen = await says(tree, (row) => row[tree.name] === status)
     if (ending.isOver) return
     if (held) await claimer.renew(held)
     if (isSeen) tree.status = status
-    this.#mark(tree, { status, isSeen })
+    mark(tree, { status, isSeen })
   }
 
-  #unmark(tree: Worktree): void {
-    delete tree.status
-    this.#mark(tree, { status: null })
+  async function write(dir: string, { id, version, assignee }: KeptTask, own: object) {
+    const text = taskText(version, { assignee, ...own })
+    await replace(join(dir, '.cairn/tasks', `${id}.md`), text)
   }
 
-  #mark({ name, task }: Worktree, own: Readonly<Record<string, unknown>>): void {
-    this.#plan.recorder.write({ kind: 'mark', task: task.id, tree: name, ...own })
+  async function save(tree: Worktree, status: string, held?: Held): Promise<void> {
+    unmark(tree)
+    await write(tree.dir, tree.task, { status })
+    await shown(tree, status, held)
   }
 
-  async #reset(tree: Worktree): Promise<void> {
-    this.#unmark(tree)
-    await this.#plan.system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
-    // Else the next status is taken for seen where the row is still that of before.
-    await this.#leftOut(tree)
+  /** The holder renews, the row is read, and a rival claims the task. */
+  async function meanwhile(tree: Worktree, held?: Held): Promise<void> {
+    const { name, task } = tree
+    const until = performance.now() + random.below(LONGEST_MS) ** 2 / LONGEST_MS
+    do {
+      const { status } = tree
+      if (held) await claimer.renew(held)
+      // Nobody gets what is finished, in whichever worktree; nor another what one has begun.
+      const its = status === 'done' && random.next() < 0.5 ? name : OTHER_TREE
+      if (held || status !== undefined) await claimer.rival(asked(`rival-${name}`, task, its))
+      const row = status === undefined ? undefined : await rowOf(tree)
+      if (row) recorder.write({ kind: 'row', task: task.id, trees: row })
+      await ending.pause(Math.min(ASKS_EVERY_MS, Math.max(0, until - performance.now())))
+    } while (performance.now() < until && !ending.isOver)
   }
 
-  async #move(tree: Worktree, held?: Held): Promise<void> {
-    const { ending, random, recorder, system } = this.#plan
+  async function move(tree: Worktree, held?: Held): Promise<void> {
     if (ending.isOver) return
-    const how = random.weighted<'mv' | 'git' | 'gone' | 'copied' | 'forgotten'>([
+    const { name, dir, status } = tree
+    const common = await system.git('rev-parse', '--absolute-git-dir')
+    const other = join(beside, `${name}-${random.below(1e9)}`)
+    const far = join(elsewhere, name)
+    const own = join(common, 'worktrees', name)
+    // Not beside it: the next `git worktree repair` would take it for another worktree.
+    const forgotten = join(common, `${name}-forgotten`)
+    const git = (...args: string[]) => system.git('worktree', ...args)
+    const isBack = () => (status === undefined ? undefined : shown(tree, status, held))
+    /** What is done, and what ends it. */
+    const moves = {
+      async mv() {
+        await rename(dir, other)
+        tree.dir = other
+        return async () => void (random.next() < 0.5 && (await git('repair', other)))
+      },
+      async git() {
+        // git moves only what it finds.
+        await git('repair', dir)
+        await git('move', dir, other)
+        tree.dir = other
+        return () => undefined
+      },
+      async gone() {
+        await rename(dir, far)
+        return async () => {
+          await rename(far, dir)
+          await isBack()
+        }
+      },
+      async copied() {
+        // Of two folders git must know which is the copy. Its status must not count.
+        await git('repair', dir)
+        await cp(dir, other, { recursive: true })
+        await write(other, tree.task, { status: 'open', note: 'copy' })
+        return () => rm(other, { recursive: true })
+      },
+      async forgotten() {
+        // git knows it no more, so it is left out until its folder is back.
+        unmark(tree)
+        await rename(own, forgotten)
+        return async () => {
+          await leftOut(tree)
+          await rename(forgotten, own)
+          await isBack()
+        }
+      },
+    }
+    const how = random.weighted<keyof typeof moves>([
       [3, 'mv'],
       [2, 'git'],
       [3, 'gone'],
       [2, 'copied'],
       [1, 'forgotten'],
     ])
-    const { name, dir } = tree
-    const beside = join(this.#places.beside, `${name}-${random.below(1e9)}`)
-    const elsewhere = join(this.#places.elsewhere, name)
-    const common = await system.git('rev-parse', '--absolute-git-dir')
-    const own = join(common, 'worktrees', name)
-    // Not beside it: the next `git worktree repair` would take it for another worktree.
-    const forgotten = join(common, `${name}-forgotten`)
     recorder.write({ kind: 'moved', tree: name, how })
-    // git moves only what it finds; and of two folders it must know which is the copy.
-    if (how === 'git' || how === 'copied') await system.git('worktree', 'repair', dir)
-    if (how === 'mv') await rename(dir, beside)
-    if (how === 'git') await system.git('worktree', 'move', dir, beside)
-    if (how === 'mv' || how === 'git') tree.dir = beside
-    if (how === 'gone') await rename(dir, elsewhere)
-    if (how === 'copied') await this.#copy(tree, beside)
-    const { status } = tree
-    // git knows it no more, so it is left out until its folder is back.
-    if (how === 'forgotten') {
-      this.#unmark(tree)
-      await rename(own, forgotten)
+    const end = await moves[how]()
+    await meanwhile(tree, held)
+    await end()
+    await meanwhile(tree, held)
+  }
+
+  async function finish(tree: Worktree, held: Held): Promise<void> {
+    await save(tree, 'doing', held)
+    await move(tree, held)
+    await save(tree, 'done', held)
+    if (random.next() < 0.5) await system.git('-C', tree.dir, 'commit', '-qam', 'done')
+    await claimer.release(held, random.next() < 0.25 ? 'done' : 'abandoned')
+    await move(tree)
+  }
+
+  async function work(tree: Worktree, round: number): Promise<void> {
+    const { name, task } = tree
+    const isFinished = random.next() < 0.7
+    // What an agent abandons is free in its own worktree, begun or not: so another abandons it.
+    const its = asked(`${name}.${round}`, task, isFinished ? name : OTHER_TREE)
+    // No worktree has anything of the task now, so somebody must get it.
+    const held = await ending.within(RESTS_MS + PUBLISHED_MS, () => claimer.claim(its))
+    if (ending.isOver) return
+    recorder.write({ kind: 'offered', task: task.id, isGiven: held !== undefined })
+    if (held === undefined) return
+    if (isFinished) await finish(tree, held)
+    else {
+      await claimer.release(held, 'abandoned')
+      await save(tree, 'doing')
+      await move(tree)
     }
-    await this.#meanwhile(tree, held)
-    if (how === 'mv' && random.next() < 0.5) {
-      await system.git('worktree', 'repair', beside)
-    }
-    if (how === 'gone') {
-      await rename(elsewhere, dir)
-      if (status !== undefined) await this.#shown(tree, status, held)
-    }
-    if (how === 'copied') await rm(beside, { recursive: true })
-    if (how === 'forgotten') {
-      await this.#leftOut(tree)
-      await rename(forgotten, own)
-      if (status !== undefined) await this.#shown(tree, status, held)
-    }
-    await this.#meanwhile(tree, held)
+    unmark(tree)
+    await system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
+    // Else the next status is taken for seen where the row is still that of before.
+    await leftOut(tree)
   }
 
-  /** Until then its row is that of before, and shows nothing of what is read again. */
-  async #leftOut(tree: Worktree): Promise<void> {
-    await this.#saysRow(tree, (trees) => !(tree.name in trees))
-  }
-
-  /** Its task has another status, which must not count. */
-  async #copy({ dir, task: { id, version, assignee } }: Worktree, to: string): Promise<void> {
-    await cp(dir, to, { recursive: true })
-    const text = taskText(version, { status: 'open', assignee, note: 'copy' })
-    await replace(join(to, '.cairn/tasks', `${id}.md`), text)
-  }
-
-  /** The holder renews, the row is read, and a rival claims the task. */
-  async #meanwhile(tree: Worktree, held?: Held): Promise<void> {
-    const { claimer, ending, random, recorder } = this.#plan
-    const until = performance.now() + random.below(LONGEST_MS) ** 2 / LONGEST_MS
-    do {
-      if (held) await claimer.renew(held)
-      if (held || tree.status !== undefined) await this.#rival(tree)
-      const trees = tree.status === undefined ? undefined : await this.#row(tree)
-      if (trees) recorder.write({ kind: 'row', task: tree.task.id, trees })
-      await ending.pause(Math.min(ASKS_EVERY_MS, Math.max(0, until - performance.now())))
-    } while (performance.now() < until && !ending.isOver)
-  }
-
-  /** Nobody gets what is finished, in whichever worktree; nor another what one has begun. */
-  async #rival({ name, task, status }: Worktree): Promise<void> {
-    const { claimer, random } = this.#plan
-    const tree = status === 'done' && random.next() < 0.5 ? name : OTHER_TREE
-    const taken = await this.#claim(`rival-${name}`, task, tree)
-    // A finding of the checker.
-    if (taken !== undefined) await claimer.release(taken, 'abandoned')
-  }
-
-  /** Whether its row comes to say so. */
-  async #saysRow(
-    tree: Worktree,
-    says: (trees: Record<string, string>) => boolean,
-  ): Promise<boolean> {
-    const look = async () => {
-      const trees = await this.#row(tree)
-      return (trees && says(trees)) || undefined
-    }
-    return (await this.#plan.ending.within(PUBLISHED_MS, look)) === true
-  }
-
-  /** The status that each worktree has by the row. Undefined: there was no answer. */
-  async #row({ task }: Worktree): Promise<Record<string, string> | undefined> {
-    const asked = this.#plan.system.askBoard(`/tasks/${task.id}`, AbortSignal.timeout(READ_MS))
-    // An object that is evicted may end an answer in its middle.
-    const body: unknown = await asked
-      .then((it) => (it.ok ? it.json() : undefined))
-      .catch(() => undefined)
-    if (!body) return undefined
-    const { trees = [] } = body as { trees?: { tree: string; status?: string }[] }
-    return Object.fromEntries(trees.map(({ tree, status = '' }) => [tree, status]))
-  }
-
-  #claim(actor: string, { id: task, assignee }: KeptTask, tree: string) {
-    return this.#plan.claimer.claim({ actor, task, assignee, tree, ttlMs: TTL_MS })
-  }
+  for (const place of [beside, elsewhere]) await mkdir(place, { recursive: true })
+  for (const { task } of trees) await board.keep(task, 'open')
+  const files = trees.map(({ task }) => `.cairn/tasks/${task.id}.md`)
+  await system.git('add', '.cairn/config.yaml', ...files)
+  await system.git('commit', '-q', '-m', 'tasks')
+  for (const { dir } of trees) await system.git('worktree', 'add', '-q', dir)
+  await ending.repeat({ times: TREES, pauseMs: () => random.below(1_000) }, async (who, round) => {
+    const tree = trees[who]
+    if (tree) await work(tree, round)
+  })
 }
-
-/** One that has nothing of any task. */
-const OTHER_TREE = 'other'
-
-/** No other task has such a version, which is its title. */
-const TASKS = Array.from({ length: TREES }, (_, n): KeptTask => {
-  return { id: `W-${n}`, version: -101 - n, assignee: 'trees' }
-})
