@@ -44,53 +44,40 @@ export interface Payment {
 
 /** Without an id (the next id of the stream is for it too) or without data (only an id came). */
 type Block = { client: string; id?: string; data?: BoardMessage }
-/** `status` 0: there was no answer. */
+/** `status` 0: there was no answer. A listener gets no id. */
 type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
 type EventIds = 'transactionId' | 'gatewayTransactionId'
 
-/** Lines of other kinds (sweep, moved) are for people who read the history. */
+/** Lines of other kinds (sweep, moved) are for people who read the history. Times are in ms. */
 interface Kinds {
-  /** Always the first line. */
   run: { clients: string[] }
-  /** `held`: whether there was a batch to hold back, where the fault is that. */
   fault: { name: string; phase?: 'begin' | 'end'; held?: boolean }
-  /** A file of the board. Null: it was deleted. */
   write: { task?: string; version: number | null }
-  /** Times in ms, of the edge. `known`: the highest generation that was answered before. */
+  /** `known`: the highest generation that was answered before. */
   claim: { claimer: string; task: string; generation: number; known: number } & {
     beganAt: number
     expiresAt: number
   }
   /** Without `expiresAt` it holds nothing any more. */
   renewal: { generation: number; status: number; expiresAt?: number }
-  /** Written before it is asked for, or before its process is killed. */
   release: { generation: number }
-  /** Its task was away or closed for so long, in ms, and is there and open since a minute. */
+  /** Its task is there and open since a minute. */
   returned: { generation: number; how: 'away' | 'closed'; awayMs: number; isHeld: boolean }
-  /** Its holder fell silent while the task was away: whether another was given the task. */
   inherited: { generation: number; isGiven: boolean }
-  /** Its process was killed: how it is at the end of the run. */
   left: { generation: number; health: string }
-  /**
-   * From here on the worktree has the task with this status. `isSeen`: its row showed that within
-   * two minutes. Null: the row may show anything.
-   */
   mark: { task: string; tree: string; status: string | null; isSeen?: boolean }
-  /** The status in each worktree that changed the task, by its row. */
   row: { task: string; trees: Record<string, string> }
-  /** No worktree has anything of the task: whether it was given to somebody. */
   offered: { task: string; isGiven: boolean }
   connect: { client: string; lastEventId?: string }
   message: Block
   cursor: Block
-  /** `after`: the last id that the client had when it asked. `isWhole`: a list, not one entry. */
+  /** `isWhole`: a list, not one entry. Where there was no answer, nothing was read. */
   read: { client: string; path: string; status: number; after?: string; seq?: string } & {
     isWhole: boolean
-    /** After a 304, what the client had kept. Missing where there was no answer. */
     tasks?: Versions
     sessions?: Versions
-    /** By id, of tasks that can be read. Null: the main tree has none. */
+    /** Of tasks that can be read. Null: the main tree has none. */
     statuses?: Record<string, string | null>
   }
   /** Asked for `tookMs` before the line. */
@@ -99,29 +86,19 @@ interface Kinds {
     body: { transactionId?: string } | null
   }
   refund: { body: { refundId?: string } | null }
-  /** The shop cancels a payment. */
   cancel: { transactionId: string; status: number }
-  /** From here on it is months later: events were forgotten, and came again. */
   jump: object
-  /** The transaction in the API then. */
   later: { transaction: Transaction }
-  /** What the shop read of a payment while the run went on. */
   seen: { transaction: Pick<Transaction, 'id' | 'refunds'> }
   /** `eventId` is missing where the gateway sends none. */
   webhook: { payment: string; eventId?: string; status: number; answer: string } & {
     externalReference?: string
   }
-  /** The edge asks a gateway without idempotency keys for a payment. */
   'charge-call': { attempt: string; tookMs: number; status: number }
-  /** The edge asks a gateway for a refund. */
   'refund-call': { payment: string; tookMs: number; status: number }
-  /** A listener does not get the id of an event. */
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
-  /**
-   * A notice of the board came, and what the receiver did with it. `timestamp`: when it was
-   * decided, by the edge.
-   */
+  /** `timestamp`: when it was decided, by the edge. */
   notice: {
     id: string
     timestamp: string
@@ -129,23 +106,19 @@ interface Kinds {
     how: 'takes' | 'refuses' | 'hangs' | 'loses'
     forged?: string
   }
-  /** At rest: a delivery of a notice, as the API has it. */
   told: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } }
-  /** From here on it is asked for what follows. `since`: nothing has happened since then. */
   'at-rest': { since?: string }
-  // At rest: what the disk holds, all payments of the gateways, and all that the API has.
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
   stored: { transaction: Transaction }
-  /** The books, in the order in which they are exported. */
+  /** In the order in which they are exported. */
   movement: { movement: { kind: string; transactionId: string; amountMinor: number } }
   event: { event: { eventId: string; outcome: string } & Partial<Record<EventIds, string>> }
   alert: { alert: Alert }
-  /** The history of the board, the oldest row first. */
+  /** The oldest row first. */
   activity: {
     row: { task?: string; tree?: string; changes?: { status?: (string | null)[] } }
   }
-  /** Always the last line. */
   rest: object
 }
 
