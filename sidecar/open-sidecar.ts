@@ -23,9 +23,10 @@ import type { Watch } from './watch/watch.ts'
 
 /**
  * A change does not wait longer for git, which is asked only after a HEAD has moved: without its
- * answer, what a switch brought and took would look as if somebody had made and deleted it.
+ * answer, what a switch brought and took would look as if somebody had made and deleted it. Less
+ * than the end waits for what is pending.
  */
-const MAIN_TREE_MS = 5_000
+const MAIN_TREE_MS = 2_500
 
 export interface SidecarPlan {
   store: Store
