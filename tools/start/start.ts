@@ -140,7 +140,7 @@ async function run(
     const asLocal = { location, file: signalbox, repos: reposOf(repo, [repo]), hasBoards: true }
     const own = await prepareLocal(running, { ...asLocal, port, share: options.share, notice })
     const plan = { data, signal, own, repo, storeDir, followsLinks, host, supervisor, notice }
-    const coming = bringUp({ ...plan, held, boards })
+    const coming = bringProcessesUp({ ...plan, held, boards })
     const up = await Promise.race([coming, supervisor.failed, aborted(signal)])
     if (!up) return 0
     if ('sentence' in up) {
@@ -189,7 +189,7 @@ async function childFailed(sentence: string, dir: string): Promise<StartError> {
 }
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
-async function bringUp(plan: StartPlan): Promise<Omit<LocalJson, 'path' | 'boards'>> {
+async function bringProcessesUp(plan: StartPlan): Promise<Omit<LocalJson, 'path' | 'boards'>> {
   const { data, own, host, repo, boards, held, supervisor, notice, signal } = plan
   const { secret, url: edge, ports, tokens, simulator, location } = own
   const { env } = location
