@@ -17,7 +17,7 @@ import { DirectoryWriter } from './publish/directory.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
-import { BoardTrees } from './trees/board-trees.ts'
+import { FoundTrees } from './trees/found-trees.ts'
 import { KeptTrees } from './trees/kept-trees.ts'
 import type { Watch } from './watch/watch.ts'
 
@@ -74,18 +74,18 @@ export function openBoard({
   log,
   trees,
 }: Pick<SidecarPlan, 'store' | 'runOutput' | 'log' | 'trees'>) {
-  const boardTrees = trees && new BoardTrees({ store, log, ...trees })
+  const foundTrees = trees && new FoundTrees({ store, log, ...trees })
   const copies: Copies = {
     storeOf: (path) => board.trees.filesAt(path)?.tree.store,
     isBusy(path) {
       const tree = board.trees.filesAt(path)?.tree
-      return tree !== undefined && (boardTrees?.isBusy(tree) ?? false)
+      return tree !== undefined && (foundTrees?.isBusy(tree) ?? false)
     },
     compare: (path, ...file) => board.trees.filesAt(path)?.compare(path, ...file),
   }
   const { read, readWhole } = new FileReader({ store, clock, runOutput, copies })
   const board: Board = new Board(store, readWhole)
-  return { board, read, trees: boardTrees }
+  return { board, read, trees: foundTrees }
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {

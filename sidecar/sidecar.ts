@@ -13,7 +13,7 @@ import type { Store } from './layouts/layout.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { Sleeper } from './sleeper.ts'
 import { StoreStatus } from './store-status.ts'
-import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
+import { type FoundTrees, watchedWith } from './trees/found-trees.ts'
 import type { KeptTrees } from './trees/kept-trees.ts'
 import { NO_TREES, scanTrees, type TreesReport, treesRead } from './trees/scan-trees.ts'
 import { Hints } from './watch/hints.ts'
@@ -53,7 +53,7 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, keyof BoardTrees>
+  trees?: Pick<FoundTrees, keyof FoundTrees>
   cache?: HashCache
   /** Absent: what trees whose folders are gone had at a start is unknown. */
   keptTrees?: KeptTrees

@@ -4,7 +4,7 @@ import type { Clock } from '../../worker/shared/clock.ts'
 import { seen } from '../files/file-stat.ts'
 import { scan } from '../files/scan.ts'
 import { isThere } from '../layouts/store-folder.ts'
-import type { BoardTrees } from './board-trees.ts'
+import type { FoundTrees } from './found-trees.ts'
 import type { Tree } from './merge-bases.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
@@ -22,7 +22,7 @@ export const NO_TREES: TreesReport = { found: new Map(), isBusy: false, workMs: 
 /** A tree that is not there is no empty one: it is left out. */
 export async function scanTrees(
   copies: TreeCopies,
-  trees: Pick<BoardTrees, 'isAway' | 'isBusy' | 'oldOf'> | undefined,
+  trees: Pick<FoundTrees, 'isAway' | 'isBusy' | 'oldOf'> | undefined,
   { now }: Pick<Clock, 'now'>,
 ): Promise<TreesReport> {
   const found = new Map<Tree, readonly string[]>()

@@ -16,7 +16,7 @@ import { type Merged, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
 import { Merges } from './merges.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
-interface BoardTreesDeps {
+interface FoundTreesDeps {
   /** The leading tree's. */
   store: Store
   /** The folder of its project. */
@@ -46,8 +46,8 @@ const LISTS_MS = 1_000
 
 type Files = ReadonlyMap<string, string>
 
-export class BoardTrees {
-  readonly #deps: BoardTreesDeps
+export class FoundTrees {
+  readonly #deps: FoundTreesDeps
   /** Undefined: it is in none, or was not looked for yet. */
   #followed: Followed | undefined
   /** By their top folders. */
@@ -62,7 +62,7 @@ export class BoardTrees {
   #learning: Promise<boolean> | undefined
   #end: () => void = () => undefined
 
-  constructor(deps: BoardTreesDeps) {
+  constructor(deps: FoundTreesDeps) {
     this.#deps = deps
   }
 

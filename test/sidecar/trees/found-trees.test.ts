@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Repository, TreeNow } from '../../../sidecar/git/repository.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
-import { BoardTrees } from '../../../sidecar/trees/board-trees.ts'
+import { FoundTrees } from '../../../sidecar/trees/found-trees.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 
 const CONFIG = 'project_name: Tea\n'
@@ -58,7 +58,7 @@ async function open({ isSlow = false } = {}) {
       return () => undefined
     },
   }
-  const board = new BoardTrees({
+  const board = new FoundTrees({
     store: await openStore(repository.top),
     dir: repository.top,
     repositories: { of: async () => repository },
