@@ -13,9 +13,15 @@ import type { Store } from './layouts/layout.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { Sleeper } from './sleeper.ts'
 import { StoreStatus } from './store-status.ts'
-import { type FoundTrees, watchedWith } from './trees/found-trees.ts'
+import type { FoundTrees } from './trees/found-trees.ts'
 import type { KeptTrees } from './trees/kept-trees.ts'
-import { NO_TREES, scanTrees, type TreesReport, treesRead } from './trees/scan-trees.ts'
+import {
+  NO_TREES,
+  scanTrees,
+  type TreesReport,
+  treesRead,
+  watchedWith,
+} from './trees/scan-trees.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 

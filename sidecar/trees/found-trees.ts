@@ -11,7 +11,6 @@ import { isBusy, type Repositories, type Repository, type TreeNow } from '../git
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
-import type { WatchedStore } from '../watch/watch.ts'
 import { type Merged, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
 import { Merges } from './merges.ts'
 import type { TreeCopies } from './tree-copies.ts'
@@ -330,14 +329,3 @@ const withMerged = (tree: Tree, merged: Merged | undefined): Tree =>
 
 const isInPlace = async ({ store: { root } }: Tree): Promise<boolean> =>
   (await realFolder(root)) === root
-
-/** What is watched of a board: its own files, and their copies in trees. */
-export const watchedWith = (store: Store, copies: TreeCopies): WatchedStore => {
-  const stores = () => [...copies.trees.values()].map(({ tree }) => tree.store)
-  return {
-    root: store.root,
-    roots: () => stores().map(({ root }) => root),
-    folders: () => [store, ...stores()].flatMap(({ folders }) => folders()),
-    classify: (path) => copies.filesAt(path)?.tree.store.classify(path) ?? store.classify(path),
-  }
-}

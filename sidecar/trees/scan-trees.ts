@@ -1,12 +1,26 @@
-// Finds what changed in the linked worktrees of a board without hints, one tree after another.
+// Finds what changed in the linked worktrees of a board: by hints, and without, one tree after
+// another.
 
 import type { Clock } from '../../worker/shared/clock.ts'
 import { seen } from '../files/file-stat.ts'
 import { scan } from '../files/scan.ts'
+import type { Store } from '../layouts/layout.ts'
 import { isThere } from '../layouts/store-folder.ts'
+import type { WatchedStore } from '../watch/watch.ts'
 import type { FoundTrees } from './found-trees.ts'
 import type { Tree } from './merge-bases.ts'
 import type { TreeCopies } from './tree-copies.ts'
+
+/** What is watched of a board: its own files, and their copies in trees. */
+export const watchedWith = (store: Store, copies: TreeCopies): WatchedStore => {
+  const stores = () => [...copies.trees.values()].map(({ tree }) => tree.store)
+  return {
+    root: store.root,
+    roots: () => stores().map(({ root }) => root),
+    folders: () => [store, ...stores()].flatMap(({ folders }) => folders()),
+    classify: (path) => copies.filesAt(path)?.tree.store.classify(path) ?? store.classify(path),
+  }
+}
 
 export interface TreesReport {
   /** Of each that was scanned, its files to be read. */
