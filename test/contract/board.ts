@@ -1,4 +1,4 @@
-// The public contract of the board, for any host: workerd, Deno, Node, and the app in this process.
+// The public contract of the board, for any host: workerd, Deno and Node.
 
 import type { DataRecord } from '../../worker/board/wire.ts'
 import { type Edge, publishedRepo, type Repo } from '../support/edge.ts'

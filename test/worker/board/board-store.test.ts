@@ -1,17 +1,10 @@
-// The board’s contracts in this process.
+// The contract of a board’s tables in SQLite of the process.
 
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { BOARD_SCHEMA, createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
-import { accessContract } from '../../contract/access.ts'
-import { boardContract } from '../../contract/board.ts'
 import { boardStoreContract } from '../../contract/board-store.ts'
-import { processEdge } from '../../support/in-process-edge.ts'
-
-const edge = processEdge()
-boardContract('this process', { edge: () => edge, sendsConnection: true })
-accessContract('this process', { edge: () => edge })
 
 boardStoreContract('node:sqlite', async (use) => {
   const sql = openSql(':memory:')

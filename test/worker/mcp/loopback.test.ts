@@ -1,12 +1,8 @@
-// The contract of MCP in this process, and what only an edge on loopback does.
+// MCP on loopback: under which names it may be asked.
 
 import { expect, it } from 'vitest'
-import { mcpContract } from '../../contract/mcp.ts'
 import { SECRET, token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
-
-const edge = processEdge()
-mcpContract('this process', { edge: () => edge })
 
 const PUBLIC = 'https://board.example'
 const onLoopback = processEdge({
