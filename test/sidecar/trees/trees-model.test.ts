@@ -274,10 +274,12 @@ function tryGit(dir: string, ...args: string[]): boolean {
 }
 
 /** In the middle of a merge or a rebase. */
-const isBusy = (dir: string): boolean =>
-  ['MERGE_HEAD', 'rebase-merge', 'rebase-apply'].some((name) =>
-    existsSync(git(dir, 'rev-parse', '--path-format=absolute', '--git-path', name)),
+function isBusy(dir: string): boolean {
+  const gitFolder = git(dir, 'rev-parse', '--absolute-git-dir')
+  return ['MERGE_HEAD', 'rebase-merge', 'rebase-apply'].some((name) =>
+    existsSync(join(gitFolder, name)),
   )
+}
 
 function commitIn(dir: string): boolean {
   if (isBusy(dir)) return false
