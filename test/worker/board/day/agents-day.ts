@@ -92,8 +92,8 @@ export class AgentsDay {
     })
   }
 
-  /** `onStep` is called some time after each. */
-  async run(onStep: (step: number) => Promise<void>): Promise<void> {
+  /** `onStep` is called some time after each of so many, `STEPS` at most. */
+  async run(steps: number, onStep: (step: number) => Promise<void>): Promise<void> {
     const store = { state: 'present', version: '0' } as const
     const root = { step: 'root', run: null, root: '1'.repeat(32), store } as const
     const answer = this.#publisher.sync(root, this.clock.now())
@@ -101,7 +101,7 @@ export class AgentsDay {
     this.#run = answer.answer
     const board = { kind: 'board', id: 'board', hash: freshHash(), board: this.#config } as const
     this.#publish([board, ...[...this.#rows.keys()].map((id) => this.#saved(id))])
-    for (let step = 1; step <= STEPS; step++) {
+    for (let step = 1; step <= steps; step++) {
       await this.#people(step)
       for (const agent of this.#agents) await this.#step(agent, step)
       const rest = this.#random.below(STEP_MS)

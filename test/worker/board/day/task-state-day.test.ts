@@ -14,7 +14,11 @@ import { AgentsDay, STEPS } from './agents-day.ts'
 
 const { REAL_BOARDS = '' } = process.env
 const LAYOUTS = ['backlog-md', 'task-master', 'cairn', 'openspec', 'kiro', 'spec-kit', 'bmad']
-const MOMENTS = 50
+
+/** How much of a day is played, and at how many moments of it one looks. */
+const DAY = { steps: STEPS, moments: 50 }
+/** Of a real board: what a planted mistake shows of itself, it shows by then. */
+const EIGHT_HOURS = { steps: 96, moments: 20 }
 
 interface Listed {
   tasks: Task[]
@@ -51,13 +55,13 @@ async function realBoard(layout: string): Promise<Listed> {
   return { tasks, config }
 }
 
-async function playDay({ tasks, config }: Listed, seed: number) {
+async function play({ tasks, config }: Listed, seed: number, { steps, moments: count } = DAY) {
   const random = new Seeded(seed)
   const day = new AgentsDay(tasks, config, random)
   const moments = new Set<number>()
-  while (moments.size < MOMENTS) moments.add(1 + random.below(STEPS))
+  while (moments.size < count) moments.add(1 + random.below(steps))
   const seen = new Set<TaskState>()
-  await day.run(async (step) => {
+  await day.run(steps, async (step) => {
     if (!moments.has(step)) return
     const expected = day.model.states(day.clock.now())
     for (const state of expected.values()) seen.add(state)
@@ -91,9 +95,9 @@ async function playDay({ tasks, config }: Listed, seed: number) {
   return { seen, did: day.did }
 }
 
-describe('at fifty moments of a day of eight agents, what is shown is what a model says', () => {
+describe('at random moments of a day of eight agents, what is shown is what a model says', () => {
   it('of a board with parents, deps and priorities', async () => {
-    const { seen, did } = await playDay(madeUp(), 1)
+    const { seen, did } = await play(madeUp(), 1)
     expect(seen).toEqual(new Set(['stalled', 'silent', 'work', 'review', 'ready']))
     const acts = ['closes in its tree', 'says so alone', 'merges', 'deletes', 'gone', 'gives up']
     expect(Object.keys(did)).toEqual(expect.arrayContaining(acts))
@@ -101,6 +105,6 @@ describe('at fifty moments of a day of eight agents, what is shown is what a mod
 
   const without = REAL_BOARDS === '' ? ' (skipped: REAL_BOARDS names no folder of boards)' : ''
   it.skipIf(REAL_BOARDS === '').each(LAYOUTS)(`of a real board of %s${without}`, async (layout) => {
-    await playDay(await realBoard(layout), 2)
+    await play(await realBoard(layout), 2, EIGHT_HOURS)
   })
 })
