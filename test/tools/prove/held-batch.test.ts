@@ -44,7 +44,7 @@ describe('a batch that would undo a refund', () => {
 
 describe('a batch that is held back', () => {
   const ID = '01K0000000000000RF00000007'
-  const passed = (baton: string | null, ...requests: object[]): Passed => {
+  const passed = (baton: string | null | undefined, ...requests: object[]): Passed => {
     const body = JSON.stringify({ baton, requests })
     return { url: '/v3/pipeline', body, send: () => Promise.resolve('{"baton":"kept"}') }
   }
@@ -73,11 +73,12 @@ describe('a batch that is held back', () => {
         tookMs: 1,
       })
     await expect(proxy.hold(passed('older', { batch }))).rejects.toThrow('held back')
-    for (const [baton, sql] of [
-      ['writes', 'UPDATE payment_refunds SET status = 1'],
-      ['reads', 'SELECT 1'],
+    // A new connection has no name, which is said in either way.
+    for (const [none, baton, sql] of [
+      [undefined, 'writes', 'UPDATE payment_refunds SET status = 1'],
+      [null, 'reads', 'SELECT 1'],
     ] as const) {
-      const opens = passed(null, store(sql))
+      const opens = passed(none, store(sql))
       expect(proxy.hold(opens)).toBeUndefined()
       answer(opens, baton)
     }

@@ -88,7 +88,7 @@ async function heldUntil({ body, send }: Passed, over: Promise<unknown>): Promis
 const yes = () => true
 
 interface Request {
-  /** The name of the connection, which each answer changes. Null: of a new one. */
+  /** The name of the connection, which each answer changes. Null or absent: of a new one. */
   baton: string | null
   requests: {
     sql_id?: number
@@ -106,8 +106,8 @@ class Reader {
 
   /** Not `isKnown`: its connection was there before, so some texts are missing. */
   read(passed: Passed): { isKnown: boolean; statements: string[] } {
-    const asked: Request = passed.body ? JSON.parse(passed.body) : { baton: null, requests: [] }
-    const { baton, requests } = asked
+    const asked: Partial<Request> = passed.body ? JSON.parse(passed.body) : {}
+    const { baton = null, requests = [] } = asked
     const known = baton === null ? new Map<number, string>() : this.#texts.get(baton)
     const texts = known ?? new Map<number, string>()
     this.#asked.set(passed, texts)
