@@ -89,9 +89,10 @@ describe('one Signalbox a board', () => {
 })
 
 describe('npm start', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends by %s with exit code 0', async (signal) => {
+  // npm passes each signal on in the same way; what SIGTERM does, the contract above shows.
+  it('ends by SIGINT with exit code 0', async () => {
     const start = await (await starts.start({ launch: throughNpm })).ready()
-    start.process.kill(signal)
+    start.process.kill('SIGINT')
     expect(await start.ended).toEqual({ code: 0, signal: null })
     await start.nothingLeft()
   })
