@@ -10,7 +10,6 @@ const SESSIONS = '/sessions'
 const AGAIN_MS = 50
 /** The end of a read: an edge that is frozen never answers. */
 const READ_MS = 10_000
-const POLL_MS = 2
 
 interface Plan {
   name: string
@@ -26,6 +25,8 @@ export class BoardClient {
   readonly #plan: Plan
   /** Routes to read, in this order. */
   readonly #wanted = new Set<string>()
+  /** Resolves when there is one. */
+  #isWanted = Promise.withResolvers<void>()
   /** By route: the last list and its ETag. */
   readonly #kept = new Map<string, { tag: string; seen: Seen }>()
   #lastId: string | undefined
@@ -61,6 +62,7 @@ export class BoardClient {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#isWanted.resolve()
     this.#connection?.abort()
     await this.#running
   }
@@ -123,13 +125,15 @@ export class BoardClient {
       this.#wanted.delete(route)
       this.#wanted.add(route)
     }
+    this.#isWanted.resolve()
   }
 
   async #readAll(): Promise<void> {
     while (!this.#isClosed) {
       const [route] = this.#wanted
       if (route === undefined) {
-        await sleep(POLL_MS)
+        this.#isWanted = Promise.withResolvers()
+        await this.#isWanted.promise
         continue
       }
       await sleep(this.#plan.readsAfterMs ?? 0)
