@@ -109,7 +109,11 @@ class Scan {
       // It went away, perhaps in the middle: what was found is void, and found again later.
       const { files, workMs } = report
       const nothing = { changed: [], gone: [], suspects: [], files, workMs }
-      return { state: 'missing', ...(root.is !== 'absent' && { why }), ...nothing }
+      return {
+        state: 'missing',
+        ...(root.is !== 'absent' && why !== undefined && { why }),
+        ...nothing,
+      }
     }
     // Read by a hint meanwhile: there again.
     report.gone = report.gone.filter((path) => this.#table.isMissed(path))
