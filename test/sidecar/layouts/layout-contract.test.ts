@@ -2,7 +2,7 @@
 // with each other and given odd characters.
 
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Entry, invalidOf, type Store } from '../../../sidecar/layouts/layout.ts'
 import { findStore } from '../../../sidecar/layouts/registry.ts'
@@ -81,12 +81,15 @@ describe.each(LAYOUT_NAMES)('any text in a file of %s', (layout) => {
     for (let seed = 1; seed <= 15; seed++) {
       const dice = new Dice(`contract:${layout}:${seed}`)
       const files = BOARDS[layout](dice)
-      const store = await findStore(makeFolder(files), { only: [layout] })
+      const folder = makeFolder(files)
+      const store = await findStore(folder, { only: [layout] })
       // A random board may be empty.
       if (!store) continue
       const texts = Object.values(files).map((text) => Buffer.from(text).toString())
       for (const path of filesOf(store)) {
-        for (const text of mutated(dice, texts)) {
+        // A folder that stands for a change has no text.
+        const own = Buffer.from(files[relative(folder, path)] ?? '').toString()
+        for (const text of mutated(dice, [own, dice.pick(texts), dice.pick(texts)])) {
           const kind = store.classify(path) ?? 'task'
           const { state, entries } = store.parse(path, kind, text)
           expect(store.parse(path, kind, text)).toEqual({ state, entries })
