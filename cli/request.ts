@@ -93,13 +93,18 @@ export async function requestEdge(
   try {
     const options = {
       method: method ?? (body ? 'POST' : 'GET'),
-      headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization,
+        // Firewalls before an edge refuse what does not give its name.
+        'user-agent': 'signalbox',
+        ...(body && { 'content-type': 'application/json' }),
+      },
       signal,
     }
     const response = await send(target, options, body && JSON.stringify(body))
     const { statusCode: status = 0 } = response
     if (status >= 200 && status < 300) return response
-    throw new EdgeRefused(status, refusalIn(await textOf(response), status))
+    throw new EdgeRefused(status, refusalIn(await textOf(response, url), status))
   } catch (error) {
     if (error instanceof BoardError) throw error
     const why = signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : whyOf(error)
@@ -109,25 +114,36 @@ export async function requestEdge(
 
 /**
  * As fetch, which Node loads at its first call: a quarter of the processor's time of a command that
- * agents run for each task. An `import` of node:http would load it, too, for one of its exports. No
- * second request comes for which a connection could be kept.
+ * agents run for each task. An `import` of node:http would load it, too, for one of its exports.
  */
 async function send(url: URL, options: RequestOptions, body?: string): Promise<IncomingMessage> {
   const name = url.protocol === 'https:' ? 'node:https' : 'node:http'
-  const { request } = process.getBuiltinModule(name)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const headers = { ...options.headers, connection: 'close' }
-  request(url, { ...options, headers })
+  const request = process.getBuiltinModule(name).request(url, options)
+  // No second request comes as a rule. One that comes after a while must not meet its end.
+  request.shouldKeepAlive = false
+  request
     .once('response', resolve)
     .once('error', reject)
+    // Without an error where what answers is no HTTP any more.
+    .once('close', () => reject(new Error('closed')))
     .end(body)
   return await promise
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage, url: string): Promise<string> {
   let text = ''
-  for await (const part of response.setEncoding('utf8')) text += part
+  for await (const part of partsOf(response, url)) text += part
   return text
+}
+
+/** Throws BoardError where it breaks off: what came so far is no answer. */
+export async function* partsOf(response: IncomingMessage, url: string): AsyncGenerator<string> {
+  try {
+    yield* response.setEncoding('utf8')
+  } catch {
+    throw new BoardError(0, 'unreachable', `The answer of ${url} broke off.`)
+  }
 }
 
 /** The answer as JSON. `parse` throws where it is none of this route. */
@@ -135,15 +151,27 @@ export async function askEdge<Answer>(
   edge: EdgeAddress,
   route: string,
   request: EdgeRequest = {},
-  parse: (body: unknown) => Answer = (body) => body as Answer,
+  parse?: (body: unknown) => Answer,
 ): Promise<Answer> {
   const response = await requestEdge(edge, route, request)
+  return answerIn(await textOf(response, edge.url), response, edge.url, parse)
+}
+
+/** Throws BoardError. */
+export function answerIn<Answer>(
+  text: string,
+  { statusCode: status = 0 }: IncomingMessage,
+  url: string,
+  parse: (body: unknown) => Answer = (body) => body as Answer,
+): Answer {
   try {
-    return parse(JSON.parse(await textOf(response)))
+    return parse(JSON.parse(text))
   } catch {
-    const { statusCode: status = 0 } = response
-    const sentence = `What answered ${status} at ${edge.url} is no Signalbox.`
-    throw new BoardError(status, 'invalid_answer', sentence)
+    throw new BoardError(
+      status,
+      'invalid_answer',
+      `What answered ${status} at ${url} is no Signalbox.`,
+    )
   }
 }
 

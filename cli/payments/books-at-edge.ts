@@ -1,10 +1,11 @@
 // The books of an edge, over HTTP, as a comparison asks them.
 
 import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import type { Movement, Settled } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Books } from '../../libraries/settlement/books.ts'
-import { askEdge, type EdgeAddress, requestEdge } from '../request.ts'
+import { answerIn, askEdge, type EdgeAddress, partsOf, requestEdge } from '../request.ts'
 
 /** A part of 5,000 rows, or a month of movements, takes a while. */
 const TIMEOUT_MS = 120_000
@@ -22,9 +23,10 @@ export function booksAtEdge(edge: EdgeAddress, gateway: string): Required<Books>
     async *movements(after, before) {
       const query = new URLSearchParams({ gateway, after, before, format: 'jsonl' })
       const request = { timeoutMs: TIMEOUT_MS }
-      const input = await requestEdge(edge, `/payments/movements?${query}`, request)
+      const answer = await requestEdge(edge, `/payments/movements?${query}`, request)
+      const input = Readable.from(partsOf(answer, edge.url))
       for await (const line of createInterface({ input })) {
-        const movement = JSON.parse(line) as Movement | { invalid: string }
+        const movement = answerIn<Movement | { invalid: string }>(line, answer, edge.url)
         if (!('invalid' in movement)) yield movement
       }
     },
