@@ -76,6 +76,11 @@ export function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Tran
       }
       sent.on('response', (response) => void whole(response).then(resolve, onError))
       sent.on('error', onError)
+      // Without a listener Node ends the request, and says nothing to anybody.
+      sent.on('upgrade', (_answer, socket) => {
+        socket.destroy()
+        onError(new Error('it speaks another protocol'))
+      })
       sent.end(body)
     })
   }

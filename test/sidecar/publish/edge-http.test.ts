@@ -53,6 +53,14 @@ const answer =
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
 
+test('an answer in another protocol is a failure, and is not waited for', async () => {
+  handle = (_, response) => {
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'other' })
+    response.flushHeaders()
+  }
+  expect(await open().changes({})).toMatchObject({ ok: false, reason: 'network' })
+})
+
 test('a report is a PUT, and is not waited for by what is published', async () => {
   const seen: unknown[] = []
   const held: (() => void)[] = []
