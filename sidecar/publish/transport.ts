@@ -26,6 +26,8 @@ const MAX_ANSWER_BYTES = 32 << 20
 
 const headersOf = (authorization: string, body: Buffer | undefined) => ({
   authorization,
+  // Firewalls before an edge refuse what does not give its name.
+  'user-agent': 'signalbox',
   ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
 })
 

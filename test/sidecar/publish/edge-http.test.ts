@@ -84,6 +84,7 @@ test('a report is a PUT, and is not waited for by what is published', async () =
 test('a message is a POST to the route of its kind, with path and token, on one connection', async () => {
   const seen: unknown[] = []
   handle = (request, response, body) => {
+    expect(request.headers['user-agent']).toBe('signalbox')
     seen.push([request.method, request.url, request.headers.authorization, JSON.parse(body)])
     answer(200, request.url?.includes('sync') ? ANSWER : CHANGED)(request, response, body)
   }
