@@ -323,7 +323,7 @@ function note(
   for (const { outcome } of webhookEvents) seen.add(outcome)
 }
 
-describe('money', () => {
+describe('money', { timeout: BUSY_MS }, () => {
   it('moves only as the graph allows, with one event for each change, and is never refunded twice', async () => {
     const seen = new Set<string>()
     const missing = () => OUTCOMES.filter((each) => !seen.has(each))
@@ -348,7 +348,7 @@ describe('money', () => {
     }
     // The random steps reached every outcome.
     expect(missing()).toEqual([])
-  }, BUSY_MS)
+  })
 })
 
 const saves = (statements: readonly Statement[]) =>
