@@ -6,7 +6,13 @@ import type { PaymentIds } from '../domain/match.ts'
 import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
-import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
+import {
+  type Decision,
+  isRaisedOrSettled,
+  type Payment,
+  raiseAlert,
+  withAlerts,
+} from '../domain/payment.ts'
 import {
   type AlertRow,
   AUDIT,
@@ -177,9 +183,9 @@ export const othersOf = (
     .filter((row) => isOfOrder(transaction, row, references))
     .flatMap(({ id }) => rows.payment(id) ?? [])
 
-/** What is told of a changed alert; of one that is known only with its end, its beginning, too. */
-function toldAs(row: AlertRow, before: AlertRow | undefined): AlertRow[] {
-  if (!isTold(before, row)) return []
+/** Its steps with this change, an event each: of one that is new and over, both. */
+function alertSteps(row: AlertRow, before: AlertRow | undefined): AlertRow[] {
+  if (!isRaisedOrSettled(before, row)) return []
   const isKnown = before !== undefined || row.acknowledged_at === null
   return isKnown ? [row] : [{ ...row, acknowledged_at: null, acknowledged_by: null }, row]
 }
@@ -205,7 +211,7 @@ export function store(
       return outboxRows({ ...event, transaction: then }, subscribers)
     }),
     ...changed
-      .flatMap((row) => toldAs(row, rows.get('alerts', row.id)))
+      .flatMap((row) => alertSteps(row, rows.get('alerts', row.id)))
       .flatMap((row) => {
         const id = newId(row.acknowledged_at ?? row.created_at)
         return alertRows(row, { id, transaction }, subscribers) ?? []

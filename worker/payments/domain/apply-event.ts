@@ -332,7 +332,7 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
     const alert = eventAlert('refund_failed', payment, event, delivered)
-    const alerts = isTold(payment, event) ? [] : [alert]
+    const alerts = isRaised(payment, event) ? [] : [alert]
     return { ...unchanged(asked), alerts }
   }
   const error = event.error ?? JSON.stringify(FAILED)
@@ -360,7 +360,7 @@ export interface Delivered {
 const isRemark = ({ alert, disputes }: Reported): boolean => alert !== null && disputes === null
 
 /** The same event came before; its row may be gone since. */
-const isTold = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
+const isRaised = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
   alerts.some(
     ({ kind, detail }) =>
       kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,

@@ -152,8 +152,8 @@ export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: numb
     .map((row) => opened(row, now))
 
 /**
- * Each step of an alert is later than the one before, also where the clock is behind: who is told
- * of them leaves out what is older.
+ * Each step of an alert is later than the one before, also where the clock is behind: subscribers
+ * leave out what is older.
  */
 const after = ({ created_at, acknowledged_at }: AlertRow, at: number): number =>
   Math.max(at, created_at + 1, (acknowledged_at ?? 0) + 1)
@@ -255,11 +255,8 @@ export const alertAbout = (
   createdAt,
 })
 
-/**
- * It was raised or settled with this change, and is not only described anew: each has a time of its
- * own.
- */
-export const isTold = (before: AlertRow | undefined, after: AlertRow): boolean =>
+/** It is not only described anew: to be raised and to be settled have a time each. */
+export const isRaisedOrSettled = (before: AlertRow | undefined, after: AlertRow): boolean =>
   before?.created_at !== after.created_at || before.acknowledged_at !== after.acknowledged_at
 
 /**

@@ -17,7 +17,7 @@ import {
   pendingEvent,
   type Subscribers,
 } from '../domain/outbox.ts'
-import { isTold } from '../domain/payment.ts'
+import { isRaisedOrSettled } from '../domain/payment.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import {
   createDispatch,
@@ -204,7 +204,7 @@ function newEvents(rows: WorkingSet): PendingEvent[] {
 function newAlerts(rows: WorkingSet): AlertRow[] {
   const { inserted, updated } = rows.changesOf('alerts')
   const again = updated.flatMap(({ before, after }) =>
-    after.acknowledged_at === null && isTold(before, after) ? [after] : [],
+    after.acknowledged_at === null && isRaisedOrSettled(before, after) ? [after] : [],
   )
   return [...inserted, ...again]
 }

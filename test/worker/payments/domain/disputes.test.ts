@@ -12,7 +12,7 @@ import {
 import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
 import {
   acknowledgeAlert,
-  isTold,
+  isRaisedOrSettled,
   type Payment,
   withAlerts,
 } from '../../../../worker/payments/domain/payment.ts'
@@ -80,7 +80,7 @@ function toldOf(before: Payment, after: Payment): string {
   const settled = alert.acknowledged_by ? `settled by ${alert.acknowledged_by}` : 'raised'
   const moved = movementsOf(before, { payment: after, alerts: [] }, { now: NOW })
   return [
-    isTold(before.alerts[0], alert) ? settled : '-',
+    isRaisedOrSettled(before.alerts[0], alert) ? settled : '-',
     detail.amount,
     ...(detail.inquiry ? ['inquiry'] : []),
     ...(detail.outcome ? [detail.outcome] : []),
