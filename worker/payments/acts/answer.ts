@@ -70,8 +70,8 @@ export interface CheckSettled {
   asked: TransactionRow
   now: number
   answer?: Answer
-  /** The gateway was asked, and gave none. */
-  said?: 'unknown' | 'unreachable'
+  /** Its gateway was asked, and gave none. */
+  noAnswer?: 'unknown' | 'unreachable'
   /**
    * It could not be asked: a payment that still has the status that it had is checked again, even
    * if nothing is open any more.
@@ -248,14 +248,14 @@ function checked(
 ): { decision: Decision } & Omit<Settled, 'outcome'> {
   const answer = settled.answer?.report
   const report = answer && !isOfAnother(payment.transaction, answer) ? answer : undefined
-  const said = report?.status ?? settled.said
-  const seen = said ? withCheck(payment, said, now) : payment
+  const checkedAs = report?.status ?? settled.noAnswer
+  const seen = checkedAs ? withCheck(payment, checkedAs, now) : payment
   const open = report?.isPageClosed ? withPageClosed(seen) : seen
   const { status, next_check_at: due } = payment.transaction
   const isMadeDue = due !== asked.next_check_at
   // A refund that has begun since is not missing in an answer from before it.
-  const heard = isMadeDue && refundUnderWay(payment) ? undefined : report
-  const { at, alert, failed } = nextOf(payment, now, heard)
+  const current = isMadeDue && refundUnderWay(payment) ? undefined : report
+  const { at, alert, failed } = nextOf(payment, now, current)
   const rest = failed ? withRefund(open, failed) : open
   const isAsked = isOpen(rest) || (isUnanswered && status === asked.status)
   const next = isAsked ? (at ?? null) : null

@@ -231,5 +231,5 @@ const checkOf = (transaction: TransactionRow, { pause }: Pick<WorkingSet, 'pause
 })
 
 /** The gateway was asked about it: also a check that changed nothing is seen. */
-export const withCheck = (payment: Payment, said: CheckStatus, now: number): Payment =>
-  withTransaction(payment, { last_check_at: now, last_check_status: said })
+export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
+  withTransaction(payment, { last_check_at: now, last_check_status: status })

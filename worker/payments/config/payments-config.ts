@@ -48,7 +48,7 @@ export interface PaymentsConfig {
   /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
   database: { url: string; authToken?: string }
-  /** The id of the database. Undefined: nobody has said it. */
+  /** Which database it must be, by its id. Undefined: any. */
   installation: string | undefined
   /** Where gateways reach us, for those that get a callback URL with each charge. */
   publicUrl: string | undefined
@@ -280,15 +280,15 @@ function readEventKeys(text: Text, wrong: string[]): number | undefined {
   return Number(days) * 86_400_000
 }
 
-/** Undefined: nothing was said, or something else. */
+/** Undefined: nothing was given, or something else. */
 function oneOf<Value extends string>(
-  said: string | undefined,
+  given: string | undefined,
   values: readonly Value[],
   name: string,
   wrong: string[],
 ): Value | undefined {
-  const found = values.find((value) => value === said)
-  if (said !== undefined && found === undefined) {
+  const found = values.find((value) => value === given)
+  if (given !== undefined && found === undefined) {
     const which = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
     wrong.push(`${name} must be ${which}`)
   }

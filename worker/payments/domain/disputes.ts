@@ -27,7 +27,7 @@ export function disputeIn(event: WebhookEventRow): DisputeSet | undefined {
 }
 
 /**
- * The payment with this dispute as it was read, and its alert. `detail`: what an alert says of the
+ * The payment with this dispute as it was read, and its alert. `detail`: what an alert has of the
  * event.
  */
 export function withDispute(
@@ -41,8 +41,8 @@ export function withDispute(
   const others = payment.disputes.filter(({ dispute }) => dispute !== set.id)
   const read = { ...payment, disputes: [...others, ...after] }
   if (!areDisputesChanged(before, after)) return read
-  const said = { ...detail, ...(set.error && { error: set.error }) }
-  return withAlerts(read, [alertOf(read, { id: set.id, before, after }, said, now)])
+  const reported = { ...detail, ...(set.error && { error: set.error }) }
+  return withAlerts(read, [alertOf(read, { id: set.id, before, after }, reported, now)])
 }
 
 /** Whether the gateway has something of this dispute that is not stored. */
@@ -164,7 +164,7 @@ interface Change {
 function alertOf(
   { transaction, alerts }: Payment,
   change: Change,
-  said: AlertDetail,
+  reported: AlertDetail,
   now: number,
 ): AlertRow {
   const { id: transaction_id, gateway } = transaction
@@ -175,7 +175,7 @@ function alertOf(
   const standing = after.filter(isOpen)
   const outcome = standing.length === 0 ? last?.outcome : undefined
   const detail: AlertDetail = {
-    ...said,
+    ...reported,
     amount: sumOf(standing.length === 0 ? after : standing),
     ...(last && { currency: last.currency }),
     ...(standing.length > 0 && standing.every(isInquiry) && { inquiry: true }),

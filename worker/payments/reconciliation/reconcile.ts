@@ -94,7 +94,7 @@ export function createReconciliation(deps: ReconcileDeps) {
     }
     if (!answer.known) {
       log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
-      return await settle(check, { said: 'unknown' })
+      return await settle(check, { noAnswer: 'unknown' })
     }
     return await settle(check, { answer: answerIn(transaction, answer, askedAt) })
   }
@@ -149,7 +149,7 @@ export function createReconciliation(deps: ReconcileDeps) {
     log(level, 'payments.check.no_answer', fields)
     const why = error instanceof GatewayUnavailableException ? error.unreadable : undefined
     const unreadable = why === undefined ? {} : { unreadable: { id: newId(clock.now()), why } }
-    return await settle(check, { isUnanswered: true, said: 'unreachable', ...unreadable })
+    return await settle(check, { isUnanswered: true, noAnswer: 'unreachable', ...unreadable })
   }
 
   async function settle(

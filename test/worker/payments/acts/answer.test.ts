@@ -271,7 +271,7 @@ describe('the next check', () => {
     const checked = (own: Partial<TransactionRow>, how: Partial<CheckSettled> | Told) =>
       settle(paymentOf({ ...row, ...own }), how).row
     const seen = { last_check_at: NOW, last_check_status: 'unknown' }
-    expect(checked({}, { said: 'unknown' })).toMatchObject({ ...row, ...seen })
+    expect(checked({}, { noAnswer: 'unknown' })).toMatchObject({ ...row, ...seen })
     expect(checked({}, {})).toMatchObject({ ...row, last_check_at: null })
     const closes = { ...tells('Pending'), isPageClosed: true }
     const closed = checked({}, closes)
@@ -285,7 +285,7 @@ describe('the next check', () => {
     const answered = (payment: Payment, id: string) =>
       settle(payment, {
         isUnanswered: true,
-        said: 'unreachable',
+        noAnswer: 'unreachable',
         unreadable: { id, why: 'amount' },
       })
     const first = answered(paymentOf(), 'first')

@@ -29,7 +29,7 @@ describe('an alert', () => {
     const settle = async (now: number) => {
       const claimed = await w.ledger.claimCheck({ transactionId, now, until: now + HOUR })
       if (claimed.state !== 'claimed') throw new Error(claimed.state)
-      await w.ledger.settleCheck({ asked: claimed.check.asked, now, said: 'unknown' })
+      await w.ledger.settleCheck({ asked: claimed.check.asked, now, noAnswer: 'unknown' })
       return w.deliverer.take()
     }
     const [first] = await settle(late)

@@ -254,9 +254,9 @@ export const NOT_CANCELABLE: PaymentError = {
  * may be such a refund already. Throws GatewayUnavailableException when the reply is no refusal.
  */
 export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {
-  const said = failure.safeParse(reply.body).data
-  if (![400, 422].includes(reply.status) || said?.status !== reply.status) {
+  const failed = failure.safeParse(reply.body).data
+  if (![400, 422].includes(reply.status) || failed?.status !== reply.status) {
     throw unexpectedReply(endpoint, reply)
   }
-  return refusal(said.field ?? said.title, said.detail ?? said.title)
+  return refusal(failed.field ?? failed.title, failed.detail ?? failed.title)
 }
