@@ -1,5 +1,5 @@
 // Checks what a client sent. Its faults are named in plain words: those of the validator would
-// speak of types and patterns, which whoever fills in a field does not know.
+// speak of types and patterns, which a person who fills in a field does not know.
 
 import * as z from 'zod'
 

@@ -46,8 +46,8 @@ export interface WebhookAnswer {
 }
 
 /**
- * What the doctor sends to see that a route refuses what is not signed. It claims nothing, so
- * whoever sends it forges nothing: refused as any other, it is no sign of somebody who tries.
+ * What the doctor sends to see that a route refuses what is not signed. It claims nothing, so it is
+ * no forgery: it is refused as any other, and is no sign of an attack.
  */
 export const PROBE = '{"signalbox":"doctor"}'
 
