@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Where CI wants a report that it can count.
@@ -22,6 +22,15 @@ const WORKERS = Math.max(4, availableParallelism())
 // Node imports the files itself: 131 of them took 44 s of CPU time with Vite's transforms, and take
 // 38. `vi.mock` and `vi.hoisted` have no effect.
 const NATIVE = { viteModuleRunner: false, nodeLoader: false }
+
+// Without Vite's condition `development`, by which a package may give its sources in TypeScript: Node
+// takes none from node_modules. What a configuration says is only added to Vitest's own.
+const asNode: Plugin = {
+  name: 'conditions-of-node',
+  configResolved({ ssr }) {
+    if (ssr.resolve) ssr.resolve.conditions = ['node']
+  },
+}
 
 // A worker ends where the next file is of another project. The last ones are short.
 const PROJECTS = ['system', 'workerd', 'node']
@@ -56,6 +65,7 @@ export default defineConfig({
     reporters: TEST_REPORT ? ['default', ['json', { outputFile: TEST_REPORT }]] : ['default'],
     projects: [
       {
+        plugins: [asNode],
         test: {
           ...patient,
           name: 'node',
@@ -70,6 +80,7 @@ export default defineConfig({
       },
       {
         // Whole systems on real ports and real files. They wait more than they work.
+        plugins: [asNode],
         test: {
           ...patient,
           // A look at a whole system is a request or a walk over /proc.
