@@ -103,6 +103,8 @@ const ASK_AGAIN_MS = 60_000
 const MAY_PASS = ['claimed', 'not_ready', ...LIMITED]
 /** How often a Signalbox is looked for that does not run. */
 const LOOK_MS = 1_000
+/** What answers does so within it: a task that is given as the wait ends is not lost. */
+const LAST_ANSWER_MS = 1_000
 
 export interface Waiting {
   first: Claimant
@@ -148,13 +150,17 @@ async function asItChanges(
   { edge }: Place,
   signal: AbortSignal,
 ): Promise<Taken> {
-  const taken = () =>
-    take().catch((error: unknown) => {
+  const over = afterEnd(signal)
+  const taken = () => {
+    const given = take().catch((error: unknown) => {
       if (!isCode(error, ...MAY_PASS) && !(error instanceof NothingFree)) throw error
     })
+    return Promise.race([given, over])
+  }
   // As a rule there is one. To follow the board takes as long as all the rest of a claim.
   const first = await taken()
   if (first) return first
+  if (signal.aborted) throw new NothingFree()
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal])
   const following = changesOf(edge, until)
@@ -174,6 +180,11 @@ async function asItChanges(
     end.abort()
   }
 }
+
+const afterEnd = (signal: AbortSignal) =>
+  new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => setTimeout(() => resolve(undefined), LAST_ANSWER_MS))
+  })
 
 const minute = (signal: AbortSignal) =>
   sleep(ASK_AGAIN_MS, 'over', { signal, ref: false }).catch(() => 'over')

@@ -1,7 +1,10 @@
 // signalbox claim, renew, release, check: against a real edge, as agents call them.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -217,6 +220,31 @@ describe('signalbox claim', () => {
     const given = await Promise.all(waiting)
     expect(given.map(({ code }) => code)).toEqual([0, 0, 0])
     expect(given.map((it) => lineOf(it).task).sort()).toEqual(['A-1', 'A-2', 'A-3'])
+  })
+
+  it('with --wait ends with 3 also where what should answer holds its connections', async () => {
+    const asked = Promise.withResolvers<void>()
+    const proxy = createServer(() => asked.resolve())
+    onTestFinished(() => void proxy.close().closeAllConnections())
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const ended = new AbortController()
+    const said = { out: '' }
+    const io = {
+      out: (text: string) => {
+        said.out += text
+      },
+      err: () => undefined,
+      isTerminal: false,
+      shutdownSignal: () => ended.signal,
+    }
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: ['web'] })
+    const argv = ['claim', '--url', url, '--actor', 'ada', '--wait', '1h']
+    const running = run(argv, { HOME: home, SIGNALBOX_TOKEN }, { io })
+    await asked.promise
+    ended.abort('SIGINT')
+    expect((await running).code).toBe(3)
+    expect(lineOf(said)).toEqual({ type: 'timeout', board: 'web' })
   })
 })
 
