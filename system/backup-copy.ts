@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SCHEMA_VERSION } from '../worker/payments/domain/rows.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { readInstallation } from '../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
-  SCHEMA_VERSION,
   type SchemaState,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import type { Row, Statement } from '../worker/payments/ledger/libsql/statement-libsql.ts'

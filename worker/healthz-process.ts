@@ -5,6 +5,7 @@
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from './payments/define-config.ts'
+import { SCHEMA_VERSION } from './payments/domain/rows.ts'
 import { isoTime } from './payments/domain/time.ts'
 import { LedgerRefused, OtherDatabase } from './payments/ledger/failures.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
@@ -13,11 +14,7 @@ import {
   readInstallation,
   readPause,
 } from './payments/ledger/libsql/ledger-row-libsql.ts'
-import {
-  mismatchOf,
-  readSchemaState,
-  SCHEMA_VERSION,
-} from './payments/ledger/libsql/schema-version-libsql.ts'
+import { mismatchOf, readSchemaState } from './payments/ledger/libsql/schema-version-libsql.ts'
 import type { Clock } from './shared/clock.ts'
 import { isDamaged } from './shared/file-errors.ts'
 import type { Log } from './shared/log.ts'

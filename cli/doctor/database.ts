@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import { hasPayments, VARIABLE } from '../../system/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
 import { isoTime } from '../../worker/payments/domain/time.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
@@ -23,7 +24,6 @@ import {
   mismatchOf,
   readEngine,
   readSchemaState,
-  SCHEMA_VERSION,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { isDamaged } from '../../worker/shared/file-errors.ts'

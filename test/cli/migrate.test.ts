@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { keptInstallation } from '../../system/installation.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
-import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './payments/fake-system.ts'
 

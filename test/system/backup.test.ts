@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUp, backupMetric, noteBackup, restore } from '../../system/backup.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,

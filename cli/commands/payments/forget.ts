@@ -1,6 +1,7 @@
 // Deletes what may name a payer of settled payments, in a database that may be in use.
 
 import { existsSync } from 'node:fs'
+import { SCHEMA_VERSION } from '../../../worker/payments/domain/rows.ts'
 import type { Database } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
@@ -12,7 +13,6 @@ import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libs
 import {
   mismatchOf,
   readSchemaState,
-  SCHEMA_VERSION,
 } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { hostClock, pause } from '../../../worker/shared/clock.ts'
 import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'

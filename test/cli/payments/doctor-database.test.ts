@@ -11,8 +11,8 @@ import { untilAnswers } from '../../../system/until.ts'
 import { freePort } from '../../../tools/harness/free-port.ts'
 import { type Child, spawnChild } from '../../../tools/start/child.ts'
 import { libsqlServer } from '../../../tools/start/processes.ts'
+import { SCHEMA_VERSION } from '../../../worker/payments/domain/rows.ts'
 import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
-import { SCHEMA_VERSION } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import {
   type Row,
   type Statement,

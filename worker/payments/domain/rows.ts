@@ -15,6 +15,9 @@ import type {
 import { asJson, inner, plain, type RowOf, table, time } from './table.ts'
 import type { Metadata, OpenAlert } from './types.ts'
 
+/** The number of this schema: that of schema.sql, and the highest in migrations/. */
+export const SCHEMA_VERSION = 7
+
 const text = plain<string>()
 const hidden = inner<string>()
 const whole = plain<number>()

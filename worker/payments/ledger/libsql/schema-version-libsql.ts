@@ -1,12 +1,10 @@
 // Which of the numbered schemas a database has: during an upgrade, two versions of this code can
 // meet one database. That a ledger of another one writes nothing, its store sees to.
 
+import { SCHEMA_VERSION } from '../../domain/rows.ts'
 import { SchemaMismatch } from '../failures.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
-
-/** What this code reads and writes: schema.sql, and the highest number in migrations/. */
-export const SCHEMA_VERSION = 7
 
 export interface SchemaState {
   /** 0: there are no tables. */

@@ -3,12 +3,13 @@
 
 import type { Key } from '../../acts/act.ts'
 import type { WorkingSet } from '../../acts/working-set.ts'
+import { SCHEMA_VERSION } from '../../domain/rows.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, PAUSE, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { saveOf } from './save-libsql.ts'
-import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
+import { schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */

@@ -3,7 +3,7 @@
 
 import { beforeEach, expect, it } from 'vitest'
 import { asProblem } from '../../../../../worker/payments/api/routes.ts'
-import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { SCHEMA_VERSION } from '../../../../../worker/payments/domain/rows.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
 import type { LedgerSetup } from '../../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
