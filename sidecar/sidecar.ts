@@ -51,7 +51,7 @@ interface SidecarDeps {
   store: Store
   board: Board
   read: FileReader['read']
-  /** Sleeper until the next scan, after one that took this much work. */
+  /** Pause until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */
   watch?: Watch | undefined
