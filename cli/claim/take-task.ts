@@ -10,7 +10,7 @@ import { EdgeRefused } from '../request.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
 import { claimsAt, isAway, isCode } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
-import { type Claimant, LIMITED, type Place, type Placed } from './own-claim.ts'
+import { type Claimant, LIMITS, type Place, type Placed } from './own-claim.ts'
 import { endKept } from './watch-claims.ts'
 
 export const TTL_MS = 600_000
@@ -100,7 +100,7 @@ function isLost(error: unknown): undefined {
 /** What was released as done, and is still open, is free after some time without a message. */
 const ASK_AGAIN_MS = 60_000
 /** What a change of the board or its settings, or the end of another claim, may make free. */
-const MAY_PASS = ['claimed', 'not_ready', ...LIMITED]
+const MAY_PASS = ['claimed', 'not_ready', ...LIMITS]
 /** How often a Signalbox is looked for that does not run. */
 const LOOK_MS = 1_000
 /** What answers does so within it: a task that is given as the wait ends is not lost. */

@@ -10,7 +10,7 @@ import {
   renewSchema,
 } from '../../worker/board/claim-requests.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
-import type { Reason } from '../../worker/shared/problem.ts'
+import { LIMITED, type Reason } from '../../worker/shared/problem.ts'
 import type { Operation } from './operation.ts'
 
 const CLAIM_FAILURES = [
@@ -49,7 +49,7 @@ const CLAIMS: Record<string, Operation> = {
     [
       ...(['nothing_ready', 'not_found', 'claimed', 'closed', 'not_ready'] as const),
       ...(['already_holding', 'claim_lost', 'too_many_claims'] as const),
-      ...(['board_paused', 'parent_taken', 'board_full'] as const),
+      ...LIMITED,
     ],
   ),
   'POST /api/claims/renew': claiming(
