@@ -179,7 +179,8 @@ export class Relations {
 
   derive(fact: Fact, now: number): Derived {
     const name = this.holders.nameOf(fact)
-    const holder = this.holders.holder(name) ?? fact
+    const inMain = this.holders.holder(name)
+    const holder = inMain ?? fact
     const isTwin = holder !== fact && (!isOutside(fact) || holder.path === fact.path)
     const ignored = this.holders.whyIgnored(fact)
     const invalid = isTwin ? twinOf(fact, holder) : ignored && `its tool ignores it: ${ignored}`
@@ -188,7 +189,9 @@ export class Relations {
       case 'task': {
         const newest = holder === fact ? this.#newestSession(fact, now) : undefined
         const closed = this.#isClosed(fact)
-        const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
+        // One that only a tree has is never ready, and nothing that its deps do changes it.
+        const isClosed = (dep: string) => this.isClosed(`task:${this.#fold(dep)}`)
+        const depsClosed = inMain !== undefined && fact.deps.every(isClosed)
         const isHeld = fact.standing !== undefined || ignored !== undefined || !this.#rules.isRead
         const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
         return {
