@@ -15,6 +15,8 @@ const LONGEST_MS = 90_000
 const CLOSED_MS = 20_000
 /** Within this time a change is published, during a fault, too. */
 const PUBLISHED_MS = 60_000
+/** A clock that steps to and fro lengthens a lease by its step, and by the grace after it. */
+const STEPPED_MS = 90_000
 
 const KEPT = Array.from({ length: 16 }, (_, n): KeptTask => {
   return { id: `K-${n}`, version: -1 - n, assignee: 'keepers' }
@@ -73,7 +75,8 @@ export async function keepTasks(plan: AgentsPlan): Promise<void> {
     await ending.pause(random.below(2 * SHORT_TTL_MS))
     await board.keep(task, 'doing')
     const claim = () => claimer.claim(asked(`next-${generation}`, task))
-    const next = await ending.within(SHORT_TTL_MS + PUBLISHED_MS, claim)
+    const freeMs = SHORT_TTL_MS + PUBLISHED_MS + STEPPED_MS
+    const next = await ending.within(freeMs, claim)
     if (ending.isOver) return
     recorder.write({ kind: 'inherited', generation, isGiven: next !== undefined })
     if (next !== undefined) await release(task, next)
