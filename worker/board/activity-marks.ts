@@ -9,9 +9,10 @@ const STANDS_MS = 120_000
 const USED_MS = 86_400_000
 /**
  * The parts of a change are published within this time. A switch of the main tree ends by moving
- * its HEAD, so what it wrote may be published before.
+ * its HEAD, so what it wrote may be published before: where that takes long, the sidecar sees the
+ * HEAD by the second of two looks, which are 5 s apart, and more on a busy machine.
  */
-export const NEAR_MS = 10_000
+export const NEAR_MS = 30_000
 
 /** What was published at about the same time. */
 export class Nearby {

@@ -208,7 +208,7 @@ describe('what is honest', () => {
     board.change([], { main })
     // A long checkout moves its HEAD last.
     board.change([], { deletes: ['task:A-1'] })
-    board.now += 3_000
+    board.now += 25_000
     const other = { head: 'b'.repeat(40), branch: 'older', switched: true } as const
     board.change([], { main: other, deletes: ['task:A-2'] })
     board.now += DAY
