@@ -54,8 +54,11 @@ export function claimerOf({ system, recorder, ending }: LoadPlan) {
     recorder.write({ kind: 'renewal', generation, status, ...lease })
   }
 
-  /** Until there is an answer: a lost one is asked for again, by the same claim. */
-  async function ask(route: string, body: object): Promise<Answer> {
+  /**
+   * Until there is an answer: a lost one is asked for again, by the same claim. Undefined: the run
+   * ended before.
+   */
+  async function ask(route: string, body: object): Promise<Answer | undefined> {
     const { proxies, repo, tokens } = system
     const url = `${proxies.sidecar.url}/api/claims${route}?path=${encodeURIComponent(repo)}`
     do {
@@ -72,7 +75,7 @@ export function claimerOf({ system, recorder, ending }: LoadPlan) {
         // The edge is away, or its answer was cut.
       }
     } while (await ending.pause(AGAIN_MS))
-    return { status: 503, body: {} }
+    return undefined
   }
 
   async function release({ claim, generation }: Held, outcome: 'done' | 'abandoned') {
@@ -84,9 +87,9 @@ export function claimerOf({ system, recorder, ending }: LoadPlan) {
   async function claim(asked: Asked): Promise<Held | undefined> {
     const given = asks(asked.actor, asked.ttlMs)
     const own = randomBytes(16).toString('base64url')
-    const { status, body } = await ask('', { claim: own, ...asked })
-    const { task, generation, expiresAt } = body
-    if (status > 201 || generation === undefined) return undefined
+    const answer = await ask('', { claim: own, ...asked })
+    const { task, generation, expiresAt } = answer?.body ?? {}
+    if (!answer || answer.status > 201 || generation === undefined) return undefined
     given(generation, task?.id, expiresAt)
     return { claim: own, generation }
   }
@@ -105,7 +108,9 @@ export function claimerOf({ system, recorder, ending }: LoadPlan) {
 
     /** True: it is held. */
     async renew({ claim, generation }: Held): Promise<true | undefined> {
-      const { status, body } = await ask('/renew', { claim })
+      const answer = await ask('/renew', { claim })
+      if (!answer) return undefined
+      const { status, body } = answer
       const end = status === 200 && body.end === undefined ? body.expiresAt : undefined
       renewed(generation, status, end)
       return end === undefined ? undefined : true
