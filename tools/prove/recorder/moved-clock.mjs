@@ -16,7 +16,8 @@ function now() {
   if (performance.now() - readAt > READ_EVERY_MS) {
     readAt = performance.now()
     try {
-      movedMs = Number(readFileSync(file, 'utf8'))
+      // Empty: it is being written.
+      movedMs = Number(readFileSync(file, 'utf8') || movedMs)
     } catch {
       // There is no such file yet.
     }
