@@ -4,7 +4,7 @@
 import type { RunOutput } from '../sidecar/files/parse-file.ts'
 import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
 import type { SharePlan } from '../system/share.ts'
-import { LAYOUT_NAMES } from '../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../worker/shared/layouts.ts'
 import { Setting } from './setting.ts'
 
 /** The variables of options. */

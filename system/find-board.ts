@@ -12,7 +12,7 @@ import {
   type Search,
   storesIn,
 } from '../sidecar/layouts/registry.ts'
-import { LAYOUT_NAMES } from '../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../worker/shared/layouts.ts'
 import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 

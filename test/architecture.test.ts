@@ -163,13 +163,14 @@ describe('the imports', () => {
   it('the console imports the client and the types of the API, as other programs do', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
-    // Computed as at the edge: how an amount is written, what a search finds, which repositories a token covers, and
-    // what can be begun, in which order, what a task is for who leads, and what is news of it
-    // and how that is told.
+    // Computed as at the edge: how an amount is written, what a search finds, which repositories a
+    // token covers, and what can be begun, in which order, what counts of a layout, what a task is
+    // for who leads, and what is news of it and how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/search.ts',
       'worker/shared/repos.ts',
+      'worker/shared/layouts.ts',
       'worker/board/next-task.ts',
       'worker/board/free-tasks.ts',
       'worker/board/to-do.ts',

@@ -1,6 +1,7 @@
 // The groups of the board: a task, and below it, in columns, all that is part of it. Pure.
 
 import type { BoardConfig, BoardStatus } from '../../libraries/api/types.ts'
+import { traitsOf } from '../../worker/shared/layouts.ts'
 import { type CardData, type Cards, compareTasks } from './cards.ts'
 import { type Column, columnsOf } from './columns.ts'
 
@@ -34,20 +35,19 @@ interface LanesPlan {
   turned: ReadonlySet<string>
 }
 
-/** Tools whose boards consist of tasks with others below them. */
-const GROUPED: readonly BoardStatus['layout'][] = ['openspec', 'kiro', 'spec-kit', 'bmad']
+const hasLists = (layout: BoardStatus['layout']): boolean => traitsOf(layout).hasLists === true
 
 /** Whether the address asks for groups, or the board is shown so by default. */
 export function isGrouped(
   { groups }: Readonly<Record<string, string>>,
   layout: BoardStatus['layout'],
 ): boolean {
-  return groups === undefined ? GROUPED.includes(layout) : groups === 'on'
+  return groups === undefined ? hasLists(layout) : groups === 'on'
 }
 
 /** The address of the other way to show it. By default, the address has nothing. */
 export const turnedGroups = (isNow: boolean, layout: BoardStatus['layout']): string =>
-  isNow === GROUPED.includes(layout) ? (isNow ? 'off' : 'on') : ''
+  isNow === hasLists(layout) ? (isNow ? 'off' : 'on') : ''
 
 /** In the order of their own tasks, with that of the tasks that are part of nothing last. */
 export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan): Lanes {

@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { BoardStatus } from '../../libraries/api/types.ts'
+import { toolOf } from '../../worker/shared/layouts.ts'
 import { ApiProblem, request } from '../data/http.ts'
 import { canSwitch, knownPaths, type Live } from '../data/live.ts'
 import { openPagePoller } from '../data/page-poller.ts'
-import { TOOLS } from '../frame/boards.ts'
 import { SignInAgainForm } from '../frame/session-end.tsx'
 import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
@@ -131,7 +131,7 @@ function whereNone(problem: unknown): undefined {
 export const Empty = ({ layout }: { layout: BoardStatus['layout'] }) => (
   <Whole title="This board has no tasks yet.">
     <p>
-      {layout === undefined ? 'Save a first task' : `Make a first task with ${TOOLS[layout]}`}, and
+      {layout === undefined ? 'Save a first task' : `Make a first task with ${toolOf(layout)}`}, and
       it appears here.
     </p>
   </Whole>

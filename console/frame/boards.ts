@@ -1,6 +1,7 @@
 // The boards to choose from, as far as they match what was typed. Pure.
 
-import type { BoardStatus, ListedBoard } from '../../libraries/api/types.ts'
+import type { ListedBoard } from '../../libraries/api/types.ts'
+import { toolOf } from '../../worker/shared/layouts.ts'
 import { coversPath, lastPart, pathProblem, type Repos } from '../../worker/shared/repos.ts'
 
 export interface Entry {
@@ -68,15 +69,4 @@ function endsOf(path: string): string[] {
 }
 
 const textOf = ({ path, name, board }: Entry): string =>
-  [path, name, ...(board ? [TOOLS[board.layout]] : [])].join('\n').toLocaleLowerCase()
-
-/** What the makers of a layout call their tool. */
-export const TOOLS: Readonly<Record<NonNullable<BoardStatus['layout']>, string>> = {
-  cairn: 'cairn',
-  'backlog-md': 'Backlog.md',
-  'task-master': 'Task Master',
-  openspec: 'OpenSpec',
-  kiro: 'Kiro',
-  'spec-kit': 'spec-kit',
-  bmad: 'BMAD',
-}
+  [path, name, ...(board ? [toolOf(board.layout)] : [])].join('\n').toLocaleLowerCase()

@@ -4,6 +4,7 @@
 import { computed } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedBoard } from '../../libraries/api/types.ts'
+import { toolOf } from '../../worker/shared/layouts.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { forgetBoard, listed, watchBoards } from '../data/boards.ts'
 import { problemText } from '../data/http.ts'
@@ -15,7 +16,7 @@ import { Dialog, Field } from '../ui/elements.tsx'
 import { count, LOADING, number } from '../ui/format.ts'
 import { useKey } from '../ui/keyboard.ts'
 import { Age, now } from '../ui/time.tsx'
-import { type Entry, entriesOf, namesOf, TOOLS } from './boards.ts'
+import { type Entry, entriesOf, namesOf } from './boards.ts'
 import { boardLamp } from './lamp.ts'
 
 const names = computed(() => namesOf(listed.value ?? []))
@@ -201,7 +202,7 @@ function About({ board }: { board: ListedBoard }) {
   const wrong = boardLamp(board, now.value, shown)
   return (
     <>
-      <span>{TOOLS[layout]}</span>
+      <span>{toolOf(layout)}</span>
       <span>
         {number(counts.tasks - counts.closed)} open, {number(counts.closed)} closed
       </span>

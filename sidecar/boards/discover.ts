@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { LAYOUT_NAMES } from '../../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import {
   type GitTree,

@@ -2,7 +2,7 @@
 
 import { basename, relative, sep } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { LAYOUT_NAMES } from '../../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'

@@ -3,7 +3,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { LAYOUT_NAMES } from '../../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { backlogMd } from './backlog-md.ts'
 import { bmad } from './bmad.ts'
 import { cairn } from './cairn.ts'

@@ -1,11 +1,12 @@
 // Which tasks can be begun now, of all that are open: the same rule for a claim at the edge, for an
 // agent that waits, and for the page. Pure.
 
+import { traitsOf } from '../shared/layouts.ts'
 import { nextOf, type Order } from './next-task.ts'
 import { above, type Find, openParts, type Waits } from './parts.ts'
 import { statusesOf } from './to-do.ts'
 import { type Claimer, isClaim, isClosedIn, type Past, type Row, whyNot } from './why-not.ts'
-import type { BoardConfig, LayoutName, Task } from './wire.ts'
+import type { BoardConfig, Task } from './wire.ts'
 
 /** The configuration, as far as it counts. */
 export type Config = Pick<BoardConfig, 'states' | 'closed' | 'initial' | 'currentTag'> & {
@@ -28,9 +29,6 @@ export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
   hasParts(id: string): boolean
 }
 
-/** Their tasks with parts are closed by whoever closes the last one. */
-const CLOSED_WITH_PARTS: readonly LayoutName[] = ['task-master', 'kiro']
-
 /** Those that are offered to `claimer`, in no order. `pastOf`: what their last claims say. */
 export function freeTasks<Of extends Row>(
   board: OpenBoard<Of>,
@@ -47,7 +45,7 @@ export function freeTasks<Of extends Row>(
     const held = isOther(holder, claimer) && find(id)
     if (held) for (const whole of above(held, find)) isShared.add(whole.id)
   }
-  const isOfParts = CLOSED_WITH_PARTS.some((layout) => layout === config?.layout)
+  const { closesWholes } = traitsOf(config?.layout)
   return open.filter((task) => {
     if (isHeld(task) || isShared.has(task.id)) return false
     if (!task.ready && !isReadyIn(task, claimer, facts.isClosed, find)) return false
@@ -55,7 +53,7 @@ export function freeTasks<Of extends Row>(
     if (above(task, find).some((whole) => isOthers(whole) || facts.isClosed(whole.status))) {
       return false
     }
-    return !hasOpenParts(task) && !(isOfParts && board.hasParts(task.id))
+    return !hasOpenParts(task) && !(closesWholes && board.hasParts(task.id))
   })
 }
 

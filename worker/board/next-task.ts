@@ -1,7 +1,8 @@
 // Which of the tasks that can begin is the next one: the same rule for a claim at the edge and for
 // an agent that waits. Pure.
 
-import type { LayoutName, Task } from './wire.ts'
+import { type LayoutName, traitsOf } from '../shared/layouts.ts'
+import type { Task } from './wire.ts'
 
 /** What the order depends on. */
 export type Candidate = Pick<Task, 'id' | 'priority' | 'rank' | 'parent' | 'optional' | 'tag'>
@@ -29,9 +30,6 @@ export interface Order {
   isBusy(parent: string): boolean
 }
 
-/** The order of their lists is that of the work. */
-const LISTS: readonly LayoutName[] = ['kiro', 'openspec', 'spec-kit', 'bmad']
-
 /**
  * The most urgent, of the list that its tool works in now; then of a parent that nobody else works
  * on; then the one whose id is first. Ranks count within one parent: where that task has any, its
@@ -47,10 +45,10 @@ export function nextOf<Found extends Candidate>(
   const urgent = current.filter(({ priority }) => urgency(priority) === most)
   const quiet = preferred(urgent, ({ parent }) => parent === undefined || !isBusy(parent))
   const first = least(quiet, (a, b) => compareIds(a.id, b.id))
-  const isList = LISTS.some((layout) => layout === config?.layout)
-  const siblings = (isList ? current : quiet).filter(({ parent }) => parent === first?.parent)
+  const { hasLists } = traitsOf(config?.layout)
+  const siblings = (hasLists ? current : quiet).filter(({ parent }) => parent === first?.parent)
   // Without a parent there is no list.
-  const among = isList && first?.parent === undefined ? quiet : siblings
+  const among = hasLists && first?.parent === undefined ? quiet : siblings
   return least(among, (a, b) => compareRanks(a, b) || compareIds(a.id, b.id))
 }
 

@@ -2,7 +2,7 @@
 // The types of wire.ts and the descriptions in libraries/api/board.ts come from these schemas.
 
 import * as z from 'zod'
-import { LAYOUT_NAMES } from '../shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../shared/layouts.ts'
 import { choice } from '../shared/query.ts'
 
 const optionalText = z.string().exactOptional()

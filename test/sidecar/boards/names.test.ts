@@ -4,7 +4,7 @@ import { type FoundBoard, keyOf } from '../../../sidecar/boards/discover.ts'
 import { type Naming, nameBoards } from '../../../sidecar/boards/names.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import type { LayoutName } from '../../../worker/board/wire.ts'
-import { LAYOUT_NAMES } from '../../../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../../../worker/shared/layouts.ts'
 
 const board = (dir: string, layout: LayoutName): FoundBoard => ({
   dir,

@@ -13,7 +13,7 @@ import {
   sessionSchema,
   taskSchema,
 } from '../../../worker/board/records.ts'
-import { LAYOUT_NAMES } from '../../../worker/shared/layout-names.ts'
+import { LAYOUT_NAMES } from '../../../worker/shared/layouts.ts'
 import { Dice } from '../../support/odd-boards.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { BOARDS } from './boards.ts'
