@@ -10,6 +10,7 @@ import { type LocalJson, readLocalJson, type ServeJson } from '../system/local-j
 import { isRunning } from '../system/lock.ts'
 import { findSecretFile } from '../system/secret.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
@@ -152,7 +153,7 @@ export async function readDataFolder(
   env: Environment,
 ): Promise<RunningStart> {
   const local = await readLocalJson(dir).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code = errorCode(error) || 'unreadable'
     const start =
       code === 'EACCES'
         ? 'It belongs to another user: run this as that user.'

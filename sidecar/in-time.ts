@@ -2,6 +2,7 @@
 // and no signal is taken, and no timer of ours could end it.
 
 import { Script } from 'node:vm'
+import { errorCode } from '../worker/shared/file-errors.ts'
 
 /** A script is what can have a time limit, and all that it does is to call the work. */
 const CALL = new Script("globalThis[Symbol.for('signalbox.work')]()")
@@ -34,7 +35,7 @@ export function inTime<Result>(ms: number, work: () => Result): Result {
       Reflect.set(globalThis, WORK, work)
       return CALL.runInThisContext({ timeout: limit }) as Result
     } catch (error) {
-      if (!isTimeout(error)) throw error
+      if (errorCode(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
       // A parser turns it off for a while.
       Error.stackTraceLimit = stackTraceLimit
       const { user, system } = cpuUsage(from)
@@ -45,6 +46,3 @@ export function inTime<Result>(ms: number, work: () => Result): Result {
     }
   }
 }
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'

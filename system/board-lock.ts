@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
 import { stateFolder } from '../worker/shared/user-folders-node.ts'
 import { readLocalJson } from './local-json.ts'
@@ -63,7 +64,7 @@ async function lockOf(
     makePrivateFolder(dir)
     return await takeLock(dir, { name: hashOf(key), place: dataDir })
   } catch (error) {
-    return error instanceof Error && 'code' in error ? `${state}: ${error.code}` : state
+    return [state, errorCode(error)].filter(Boolean).join(': ')
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { access, chmod, constants, lstat, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isDiskFailure } from '../worker/shared/file-errors.ts'
+import { errorCode, isDiskFailure } from '../worker/shared/file-errors.ts'
 import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
 import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
 import { readLocalJson } from './local-json.ts'
@@ -132,7 +132,7 @@ async function orRefused<Result>(dir: string, work: () => Promise<Result>): Prom
     return await work()
   } catch (cause) {
     if (cause instanceof StartError) throw cause
-    const code = cause instanceof Error && 'code' in cause ? cause.code : cause
+    const code = errorCode(cause) || cause
     const isReadOnly = code === 'EROFS' || code === 'EACCES' || code === 'EPERM'
     if (isDiskFailure(cause)) {
       const full = `The disk of the data folder ${dir} is full or fails (${code}).`

@@ -12,6 +12,7 @@ import {
   type Search,
   storesIn,
 } from '../sidecar/layouts/registry.ts'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../worker/shared/layouts.ts'
 import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
@@ -99,7 +100,7 @@ export async function makeExample(parent: string): Promise<string> {
   try {
     await mkdir(dir)
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : cause
+    const code = errorCode(cause) || cause
     if (code === 'EEXIST' && (await findStore(dir))) return dir
     const why = code === 'EEXIST' ? 'is there already and holds no board' : `is not made (${code})`
     throw new StartError('bad_store', `The example's folder ${dir} ${why}.`, { cause })

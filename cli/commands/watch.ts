@@ -4,6 +4,7 @@ import { type BoardsPlan, openBoards } from '../../sidecar/boards/open-boards.ts
 import { serveHealthz } from '../../sidecar/healthz.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { watchEnds } from '../../worker/shared/ends-node.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
@@ -96,7 +97,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
       healthz = await serveHealthz(port, open.health, metrics)
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = errorCode(error) || String(error)
     const sentence = `Port ${port} for --healthz cannot be had (${code}).`
     if (code !== 'EADDRINUSE') throw new UsageError(sentence)
     // It may be free soon: a supervisor starts again after all but a wrong use.

@@ -4,6 +4,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import {
@@ -198,7 +199,8 @@ class Walk {
 
   async #folder({ path, depth, rules: above, tree: treeAbove }: Folder): Promise<void> {
     const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
-      if (!ABSENT.has(codeOf(error))) this.#unreadable.push(`${path} (${codeOf(error)})`)
+      if (!ABSENT.has(errorCode(error)))
+        this.#unreadable.push(`${path} (${errorCode(error) || error})`)
       return []
     })
     const names = new Set(entries.map(({ name }) => name))
@@ -267,7 +269,8 @@ class Walk {
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.
-      if (!ABSENT.has(codeOf(error))) this.#unreadable.push(`${path} (${codeOf(error)})`)
+      if (!ABSENT.has(errorCode(error)))
+        this.#unreadable.push(`${path} (${errorCode(error) || error})`)
     }
     return project
   }
@@ -313,5 +316,3 @@ class Walk {
     return [...this.#leftOut.values()]
   }
 }
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? error)

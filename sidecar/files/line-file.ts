@@ -3,6 +3,7 @@
 
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { openPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
@@ -68,7 +69,7 @@ export class LineFile {
         }
       }
     } catch (error) {
-      if (isMissing(error)) return
+      if (errorCode(error) === 'ENOENT') return
       // What was read before is kept: each line stands for itself.
       this.#log('warn', 'cache.ignored', { file: this.#file, why: String(error), taken })
     }
@@ -102,6 +103,3 @@ export class LineFile {
     }
   }
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'

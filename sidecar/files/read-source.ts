@@ -4,6 +4,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, fstatSync } from 'node:fs'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
 import { isThere } from '../layouts/store-folder.ts'
@@ -110,7 +111,7 @@ function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {
 }
 
 function failure(path: string, error: unknown): Attempt {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const code = errorCode(error) || 'unknown'
   switch (code) {
     case 'ENOTDIR':
       return settled({ state: 'gone' })

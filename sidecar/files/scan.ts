@@ -5,6 +5,7 @@
 import { type Dir, type Dirent, lstatSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
 import { isThere } from '../layouts/store-folder.ts'
@@ -138,7 +139,7 @@ class Scan {
     try {
       dir = openFolderHere(folder, { bufferSize: 256 })
     } catch (error) {
-      return ABSENT.has(codeOf(error)) ? undefined : whyOf(folder, error)
+      return ABSENT.has(errorCode(error)) ? undefined : whyOf(folder, error)
     }
     try {
       for (;;) {
@@ -181,7 +182,7 @@ class Scan {
         this.#report.changed.push(path)
       return true
     } catch (error) {
-      return ABSENT.has(codeOf(error)) ? undefined : whyOf(path, error)
+      return ABSENT.has(errorCode(error)) ? undefined : whyOf(path, error)
     }
   }
 
@@ -229,7 +230,7 @@ class Scan {
       this.#hidden.set(folder, why)
       return { is: 'unknown', why }
     } catch (error) {
-      if (ABSENT.has(codeOf(error))) return { is: 'absent' }
+      if (ABSENT.has(errorCode(error))) return { is: 'absent' }
       return { is: 'unknown', why: whyOf(folder, error) }
     }
   }
@@ -248,6 +249,4 @@ class Scan {
 
 type Looked = { is: 'folder' } | { is: 'absent' } | { is: 'unknown'; why: string }
 
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
-
-const whyOf = (path: string, error: unknown) => `${path} cannot be read (${codeOf(error)})`
+const whyOf = (path: string, error: unknown) => `${path} cannot be read (${errorCode(error)})`

@@ -3,6 +3,7 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { sep } from 'node:path'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import { readSmall } from './open-here.ts'
 import { YAML_BYTES } from './yaml.ts'
 
@@ -43,6 +44,6 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
-    return !NOWHERE.has((error as NodeJS.ErrnoException).code ?? '')
+    return !NOWHERE.has(errorCode(error))
   }
 }

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 
 export interface ChildSpec {
   name: string
@@ -105,7 +106,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     process.kill(-child.pid, signal)
   } catch (error) {
     // ESRCH: all of the group is gone already. EPERM: the same on macOS, while it is being reaped.
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = errorCode(error)
     if (code !== 'ESRCH' && code !== 'EPERM') throw error
   }
 }

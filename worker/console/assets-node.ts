@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../shared/file-errors.ts'
 import { type AssetFile, type Assets, isAssetName } from './assets.ts'
 
 /** Each file is read once: a client that asks for many at a time would have as many copies. */
@@ -18,7 +19,7 @@ export function folderAssets(dir: string): Assets {
         known.set(name, file)
         return file
       } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+        if (errorCode(error) === 'ENOENT') return undefined
         throw error
       }
     },

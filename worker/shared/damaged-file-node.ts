@@ -2,6 +2,7 @@
 // at it; one of before is replaced, or a disk that writes wrongly would fill.
 
 import { renameSync, rmSync } from 'node:fs'
+import { errorCode } from './file-errors.ts'
 
 const PARTS = ['', '-wal']
 
@@ -13,7 +14,7 @@ export function moveAside(file: string): string {
     try {
       renameSync(`${file}${part}`, `${aside}${part}`)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (errorCode(error) !== 'ENOENT') throw error
     }
   }
   // It is made of the other two.

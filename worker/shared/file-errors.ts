@@ -28,6 +28,10 @@ const NO_ROOM: Kind = {
   messages: ['disk I/O error', 'database or disk is full'],
 }
 
+/** Such as ENOENT. Empty: the error has none. */
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
 /** A database is not what was written: no further try helps. */
 export const isDamaged = (error: unknown): boolean => is(error, DAMAGED)
 

@@ -15,6 +15,7 @@ import {
   readSchemaState,
 } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { hostClock, pause } from '../../../worker/shared/clock.ts'
+import { errorCode } from '../../../worker/shared/file-errors.ts'
 import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { define } from '../../command.ts'
 import { type Context, type Environment, type Input, missing, UsageError } from '../../context.ts'
@@ -88,7 +89,7 @@ async function dropCopies(sqlite: Sqlite): Promise<void> {
       const [{ busy } = {}] = sqlite.all<{ busy?: bigint }>('PRAGMA wal_checkpoint(TRUNCATE)')
       if (busy === 0n) return
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
+      if (errorCode(error) !== 'SQLITE_BUSY') throw error
     }
     await pause(hostClock, DROP_PAUSE_MS)
   }
