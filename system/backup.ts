@@ -16,6 +16,7 @@ import {
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
+import { isThere } from '../worker/shared/process-stat-node.ts'
 import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
 import {
   type Copy,
@@ -91,18 +92,9 @@ async function removeLeft(file: string): Promise<void> {
   for (const name of names) {
     const [, rest = ''] = name.split(`${basename(file)}.`)
     const [, pid] = /^(\d+)\.tmp(-wal|-shm|-journal)?$/.exec(rest) ?? []
-    if (name.startsWith(`${basename(file)}.`) && pid !== undefined && !isAlive(Number(pid))) {
+    if (name.startsWith(`${basename(file)}.`) && pid !== undefined && !isThere(Number(pid))) {
       await rm(join(dir, name), { force: true })
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

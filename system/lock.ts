@@ -5,11 +5,13 @@
 // other. Nothing else may open its file: closing a file drops all locks that the process has on it.
 // A text beside it names the holder.
 
-import { lstat, readFile, rm } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Libsql from 'libsql'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { refuseOdd, textIn } from '../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
+import { isThere, statOf } from '../worker/shared/process-stat-node.ts'
 import { StartError } from './start-error.ts'
 
 const OF_FOLDER = 'lock'
@@ -31,7 +33,7 @@ export type Lock =
 /** Whether a system runs with this folder: one that was killed leaves its local.json behind. */
 export async function isRunning(dir: string): Promise<boolean> {
   const holder = readHolder(await textIn(join(dir, OF_FOLDER)))
-  if (holder !== undefined && (await isAlive(holder))) return true
+  if (holder !== undefined && isAlive(holder)) return true
   const file = heldIn(dir, OF_FOLDER)
   // The library would make the file, and follow a link.
   const found = await lstat(file).catch(() => undefined)
@@ -52,11 +54,11 @@ export async function takeLock(
   const text = await textIn(file)
   if (!held) {
     const holder = readHolder(text)
-    if (!holder || !(await isAlive(holder))) return { ok: false }
+    if (!holder || !isAlive(holder)) return { ok: false }
     const { pid, place } = holder
     return { ok: false, pid, ...(place !== undefined && { place }) }
   }
-  const own: Holder = { pid: process.pid, born: await bornOf(process.pid), ...(place && { place }) }
+  const own: Holder = { pid: process.pid, born: bornOf(process.pid), ...(place && { place }) }
   await replacePrivateFile(file, JSON.stringify(own)).catch((error) => {
     held.close()
     throw error
@@ -106,8 +108,7 @@ async function open(file: string, waitMs: number): Promise<Libsql.Database> {
   }
 }
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
+const isBusy = (error: unknown): boolean => errorCode(error) === 'SQLITE_BUSY'
 
 function noLocks(file: string, cause: unknown): StartError {
   const why = `${file} cannot be locked, and two systems could write one database`
@@ -133,21 +134,11 @@ function readHolder(text: string | undefined): Holder | undefined {
   }
 }
 
-async function isAlive({ pid, born }: Holder): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
-  }
-  return (await bornOf(pid)) === born
-}
+const isAlive = ({ pid, born }: Holder): boolean => isThere(pid) && bornOf(pid) === born
 
 /** A container restarts with the same pids, so a pid alone would find itself holding the lock. */
-async function bornOf(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name before the last bracket may hold anything; the start time is the 20th field after it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+function bornOf(pid: number): string {
+  const { state, startedAt = '' } = statOf(pid) ?? {}
   // Dead, and its parent does not ask how it ended: in some containers none ever does.
-  return fields[0] === 'Z' ? 'dead' : (fields[19] ?? '')
+  return state === 'Z' ? 'dead' : startedAt
 }

@@ -111,14 +111,13 @@ describe('the code', () => {
       'cli/doctor/board.ts',
       // Of a board: where a path leads is compared, too.
       'sidecar/layouts/open-here.ts',
-      // What the kernel says.
-      'system/lock.ts',
       // Of the package itself.
       'system/migration-scripts.ts',
       'worker/console/assets-node.ts',
       // What the kernel says.
       'worker/shared/descriptors-node.ts',
       'worker/shared/plain-file-node.ts',
+      'worker/shared/process-stat-node.ts',
     ])
   })
 })

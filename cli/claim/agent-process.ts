@@ -3,6 +3,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
+import { statOf } from '../../worker/shared/process-stat-node.ts'
 import type { KeptClaim } from './kept-claims.ts'
 
 export type AgentProcess = NonNullable<KeptClaim['process']>
@@ -86,30 +87,21 @@ function look(pid: number): Seen | undefined {
 }
 
 function inProc(pid: number): Seen | undefined {
+  const { name = '', state = 'X', parent = 0, startedAt = '' } = statOf(pid) ?? {}
+  if (state === 'Z' || state === 'X') return undefined
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name is in brackets, and may hold spaces and brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [state = '', parent = ''] = fields
-    const [, , , , , , , , , , , , , , , , , , , startedAt = ''] = fields
-    const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
-    if (state === 'Z' || state === 'X') return undefined
-    return {
-      parent: Number(parent),
-      startedAt,
-      isStopped: state === 'T' || state === 't',
-      name: AGENTS.includes(name) ? name : baseOf(scriptOf(pid) ?? program),
-    }
+    const isStopped = state === 'T' || state === 't'
+    return { parent, startedAt, isStopped, name: AGENTS.includes(name) ? name : programOf(pid) }
   } catch {
     return undefined
   }
 }
 
 /** An agent that is a script runs as `node …/claude`. */
-function scriptOf(pid: number): string | undefined {
+function programOf(pid: number): string {
   const [program = '', script] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-  return /^(node|bun|deno|python3?)$/.test(baseOf(program)) ? script : undefined
+  const isScript = /^(node|bun|deno|python3?)$/.test(baseOf(program))
+  return baseOf((isScript ? script : undefined) ?? program)
 }
 
 const baseOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.(m?js|py)$/, '')

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { statOf } from '../../worker/shared/process-stat-node.ts'
 import { printed } from './agent-process.ts'
 
 /** An agent that waits for its user redraws its prompt, and computes less than this share. */
@@ -82,15 +83,8 @@ export function cpuTime(pid: number): number | undefined {
 }
 
 function inProc(pid: number): { ms: number; children: number[] } | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    // Its own, and of children that it has waited for: in user mode, and in the kernel.
-    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-    return { ms: ticks * TICK_MS, children: childrenOf(pid) }
-  } catch {
-    return undefined
-  }
+  const stat = statOf(pid)
+  return stat && { ms: stat.ticks * TICK_MS, children: childrenOf(pid) }
 }
 
 /** None where the kernel does not say. */
