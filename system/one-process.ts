@@ -1,8 +1,12 @@
 // Edge, console, ledger and, with boards, their sidecars in this process: what `signalbox` and
 // `signalbox serve` run.
 
-import type { OpenBoard } from '../sidecar/boards/one-board.ts'
-import { type BoardsPlan, type OpenBoards, openBoards } from '../sidecar/boards/open-boards.ts'
+import {
+  type BoardsPlan,
+  type OpenBoard,
+  type OpenBoards,
+  openBoards,
+} from '../sidecar/boards/open-boards.ts'
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
 import { callTransport } from '../sidecar/publish/transport.ts'

@@ -6,16 +6,30 @@ import { hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { Repositories } from '../git/repository.ts'
-import { type Health, healthOf } from '../health.ts'
+import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
 import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
-import { createProgress, openSidecar, type Progress, type SidecarPlan } from '../open-sidecar.ts'
+import {
+  createProgress,
+  type OpenSidecar,
+  openSidecar,
+  type Progress,
+  type SidecarPlan,
+} from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
-import { OneBoard as Board, type OpenBoard, type Release } from './one-board.ts'
+
+/** Gives a board back, so that another process may have it. */
+type Release = () => Promise<void>
+
+export interface OpenBoard extends NamedBoard {
+  tasks(): number
+  /** Files of a large board that is being read for the first time. */
+  readonly reading: number | undefined
+}
 
 export interface BoardsPlan
   extends Pick<
@@ -283,7 +297,6 @@ class Boards implements OpenBoards {
 
   /** `known`: its files were read. Neither rejects. */
   #publish(board: Board, end: AbortSignal): { known: Promise<void>; ended: Promise<void> } {
-    const { edgeOf, cacheDir, watch, watchWithinMs, runOutput, version } = this.#plan
     const { name, store, since } = board
     const log: Log = (level, event, fields) =>
       this.#plan.log(level, event, { ...fields, board: name })
@@ -299,14 +312,10 @@ class Boards implements OpenBoards {
     }
     try {
       const sidecar = openSidecar({
+        ...this.#plan,
         store,
-        cacheDir,
-        watch,
-        watchWithinMs,
-        runOutput,
-        version,
         log,
-        edge: edgeOf(name),
+        edge: this.#plan.edgeOf(name),
         metrics: this.#metrics,
         progress: this.#progress,
         onFailure: (failure) => isFinal(failure) && board.settled.resolve(),
@@ -335,4 +344,56 @@ class Boards implements OpenBoards {
       return { known: Promise.resolve(), ended: Promise.resolve() }
     }
   }
+}
+
+/** Before its sidecar is open. */
+const UNKNOWN: SidecarStatus = {
+  connected: false,
+  behind: true,
+  store: null,
+  lastError: null,
+  lastSyncAt: null,
+  lastPublishedAt: null,
+  dirty: 0,
+  unwatched: false,
+  files: 0,
+}
+
+/** One of them, from its place to the end of its sidecar. */
+class Board implements OpenBoard {
+  readonly name: string
+  readonly dir: string
+  readonly store: NamedBoard['store']
+  /** When it was found, by `performance.now`. Undefined: at the beginning. */
+  readonly since: number | undefined
+  /** The edge holds it, says how far it is, or cannot have it without a person. */
+  readonly settled = Promise.withResolvers<void>()
+  /** One that failed by a defect of ours is opened again after the next search. */
+  state: 'waiting' | 'open' | 'failed' = 'waiting'
+  sidecar: OpenSidecar | undefined
+  reading: number | undefined
+  /** When its sidecar has ended. */
+  ended = Promise.resolve()
+  /** By `performance.now`, as the searches see it. */
+  missingSince: number | undefined
+  /** Ends its sidecar alone. */
+  readonly leaving = new AbortController()
+  /** Then another process may have it. */
+  readonly release: Release
+
+  constructor(
+    { name, dir, store }: NamedBoard,
+    since: number | undefined,
+    release: Release = () => Promise.resolve(),
+  ) {
+    this.release = release
+    this.name = name
+    this.dir = dir
+    this.store = store
+    this.since = since
+  }
+
+  tasks = (): number => this.sidecar?.board.summary().counts.tasks ?? 0
+
+  health = (): BoardHealth => ({ board: this.name, ...(this.sidecar?.status() ?? UNKNOWN) })
 }
