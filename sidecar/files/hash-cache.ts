@@ -5,13 +5,13 @@
 
 import { relative, sep } from 'node:path'
 import type { Log } from '../../worker/shared/log.ts'
-import type { Standing, Store } from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { compact, word } from './compact.ts'
 import type { Fact, SavedFile } from './facts.ts'
 import type { SeenStat } from './file-stat.ts'
 import { LineFile, type MadeBy } from './line-file.ts'
 
-const FORMAT = 6
+const FORMAT = 7
 
 type CachedStore = Pick<Store, 'root' | 'layout' | 'classify'>
 
@@ -51,41 +51,23 @@ export class HashCache {
   }
 }
 
-type CachedFact =
-  | [
-      't',
-      id: string,
-      hash: string | 0,
-      sent: string,
-      status: string,
-      standing: Standing | 0,
-      isMisnamed: 0 | 1,
-      milestone: string | 0,
-      attempt: string | 0,
-      ...deps: string[],
-    ]
-  | [
-      's',
-      id: string,
-      sent: string,
-      task: string,
-      attempt: string,
-      status: string,
-      startedAtMs: number,
-    ]
-  | ['l', id: string, sent: string, heartbeatAtMs: number]
-  | ['r', id: string, sent: string]
-  | [
-      'b',
-      hash: string,
-      isRead: 0 | 1,
-      staleAfterMs: number,
-      closed: string[],
-      states: string[],
-      prefix: string | 0,
-      project: string | 0,
-    ]
-  | ['v', id: string, sent: string, value: string]
+/** What a line has of a fact, in this order; the rest follows from its file. */
+const FIELDS: { [Kind in Fact['kind']]: readonly (keyof Extract<Fact, { kind: Kind }>)[] } = {
+  // biome-ignore format: several names a line.
+  task: [
+    'id', 'hash', 'sent', 'status', 'standing', 'isMisnamed', 'milestone', 'attempt', 'deps',
+  ],
+  session: ['id', 'sent', 'task', 'attempt', 'status', 'startedAtMs'],
+  live: ['id', 'sent', 'heartbeatAtMs'],
+  run: ['id', 'sent'],
+  // biome-ignore format: several names a line.
+  board: [
+    'id', 'hash', 'sent', 'isRead', 'staleAfterMs', 'closed', 'states', 'prefix', 'project',
+  ],
+  setting: ['id', 'sent', 'value'],
+}
+
+type CachedFact = [kind: Fact['kind'], ...values: unknown[]]
 
 /** Path within the store, hash, stat, whether the stat is racy, and which facts are `besides`. */
 type CachedLine = [
@@ -120,96 +102,22 @@ function fromLine(path: string, line: CachedLine): SavedFile {
 }
 
 function pack(fact: Fact, fileHash: string): CachedFact {
-  switch (fact.kind) {
-    case 'task': {
-      const hash = fact.hash === fileHash ? 0 : fact.hash
-      return [
-        't',
-        fact.id,
-        hash,
-        fact.sent,
-        fact.status,
-        fact.standing ?? 0,
-        fact.isMisnamed ? 1 : 0,
-        fact.milestone ?? 0,
-        fact.attempt ?? 0,
-        ...fact.deps,
-      ]
-    }
-    case 'session':
-      return ['s', fact.id, fact.sent, fact.task, fact.attempt, fact.status, fact.startedAtMs]
-    case 'live':
-      return ['l', fact.id, fact.sent, fact.heartbeatAtMs]
-    case 'run':
-      return ['r', fact.id, fact.sent]
-    case 'board':
-      return [
-        'b',
-        fact.hash,
-        fact.isRead ? 1 : 0,
-        fact.staleAfterMs,
-        [...fact.closed],
-        [...fact.states],
-        fact.prefix ?? 0,
-        fact.project ?? 0,
-      ]
-    case 'setting':
-      return ['v', fact.id, fact.sent, fact.value]
-  }
+  // Most have the hash of their file.
+  const hash = fact.hash === fileHash ? undefined : fact.hash
+  const values: Readonly<Record<string, unknown>> = { ...fact, hash }
+  return [fact.kind, ...FIELDS[fact.kind].map((name) => values[name])]
 }
 
-function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
-  switch (packed[0]) {
-    case 't': {
-      const [, id, hash, sent, status, standing, isMisnamed, milestone, attempt, ...deps] = packed
-      return {
-        kind: 'task',
-        path,
-        id,
-        hash: hash === 0 ? fileHash : hash,
-        sent,
-        status: word(status),
-        standing: standing === 0 ? undefined : standing,
-        isMisnamed: isMisnamed === 1,
-        milestone: milestone === 0 ? undefined : word(milestone),
-        deps: deps.length === 0 ? NONE : deps,
-        attempt: attempt === 0 ? undefined : attempt,
-      }
-    }
-    case 's': {
-      const [, id, sent, task, attempt, status, startedAtMs] = packed
-      return {
-        kind: 'session',
-        path,
-        id,
-        hash: fileHash,
-        sent,
-        task,
-        attempt,
-        status: word(status),
-        startedAtMs,
-      }
-    }
-    case 'l': {
-      const [, id, sent, heartbeatAtMs] = packed
-      return { kind: 'live', path, id, hash: fileHash, sent, heartbeatAtMs }
-    }
-    case 'r': {
-      const [, id, sent] = packed
-      return { kind: 'run', path, id, hash: fileHash, sent }
-    }
-    case 'b': {
-      const [, hash, isRead, staleAfterMs, closed, states, prefixed, named] = packed
-      const project = named === 0 ? undefined : named
-      const prefix = prefixed === 0 ? undefined : prefixed
-      const rules = { isRead: isRead === 1, closed, states, staleAfterMs, prefix }
-      return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
-    }
-    case 'v': {
-      const [, id, sent, value] = packed
-      return { kind: 'setting', path, id, hash: fileHash, sent, value }
-    }
-    default:
-      throw new Error('a line is of no known kind')
-  }
+function unpack(path: string, hash: string, [kind, ...values]: CachedFact): Fact {
+  const fact: Record<string, unknown> = { kind, path, hash }
+  FIELDS[kind].forEach((name, n) => {
+    fact[name] = shared(name, values[n]) ?? fact[name]
+  })
+  return fact as unknown as Fact
+}
+
+/** Of few texts, and of no list, one is enough for all. */
+function shared(name: string, value: unknown): unknown {
+  if (typeof value === 'string' && (name === 'status' || name === 'milestone')) return word(value)
+  return Array.isArray(value) && value.length === 0 ? NONE : value
 }
