@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { parse } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import { findProgram, isProgram, withAbsolutePath } from '../../worker/shared/programs-node.ts'
-import { type Commit, logReader } from './history.ts'
+import { logReader } from './history.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 << 20
@@ -34,25 +34,7 @@ const PLAIN_LOG = {
 const PLAIN = Object.entries(PLAIN_LOG).flatMap(([key, value]) => ['-c', `${key}=${value}`])
 const RAW = ['--raw', '-z', '--no-abbrev', '--no-renames', '-m', '--first-parent', '--no-color']
 
-export interface Git {
-  /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
-  mergeBases(one: string, other: string): Promise<string[] | undefined>
-  /** What a `HEAD` or a branch is at. Undefined: it has no commit yet, or git did not answer. */
-  checkedOut(head: string): Promise<CheckedOut | undefined>
-  /** Whether a `HEAD` has this commit, or one after it. Undefined: git did not answer. */
-  goesOn(commit: string, head: string): Promise<boolean | undefined>
-  /** Path to blob id, of the files of a commit; links and submodules are left out. */
-  files(commit: string, of?: FilesOf): Promise<Map<string, string> | undefined>
-  blob(id: string): Promise<Buffer | undefined>
-  /** A file of a commit. */
-  file(commit: string, path: string): Promise<Buffer | undefined>
-  /** Those of them that git gave within its bounds, by id. */
-  blobs(ids: readonly string[]): Promise<Map<string, Buffer>>
-  /** The newest commit that all of these have in common. Undefined: none, or no answer. */
-  common(commits: readonly string[]): Promise<string | undefined>
-  /** By first parents, the newest first: of `head`, without those of `before`. */
-  log(head: string, before: readonly string[], of: LogOf): Promise<Commit[] | undefined>
-}
+export type Git = ReturnType<typeof openGit>
 
 /** Without a branch, it is detached. */
 export interface CheckedOut {
@@ -81,7 +63,7 @@ const FILE = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s
  * For a common git folder; `path` is where programs are looked for, as in `PATH`. Calls run one
  * after the other, since each may read a whole history.
  */
-export function openGit(folder: string, path: string): Git {
+export function openGit(folder: string, path: string) {
   const { platform } = process
   const program = findGit({ platform, path }, isProgram)
   const env = environment(path)
@@ -98,25 +80,29 @@ export function openGit(folder: string, path: string): Git {
     return code === 0 ? out : undefined
   }
   return {
-    async mergeBases(one, other) {
+    /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
+    async mergeBases(one: string, other: string): Promise<string[] | undefined> {
       const { code, out } = await ask('merge-base', '--all', one, other)
       // By 1 it says that there is none.
       if (code !== 0 && code !== 1) return undefined
       const lines = out.toString().split('\n')
       return lines.filter((line) => OBJECT_ID.test(line))
     },
-    async checkedOut(head) {
+    /** What a `HEAD` or a branch is at. Undefined: it has no commit yet, or git did not answer. */
+    async checkedOut(head: string): Promise<CheckedOut | undefined> {
       const out = await call('rev-parse', head, '--symbolic-full-name', head)
       const [id = '', name = ''] = out?.toString().split('\n') ?? []
       const [, branch] = /^refs\/heads\/(.+)/.exec(name) ?? []
       return OBJECT_ID.test(id) ? { head: id, ...(branch !== undefined && { branch }) } : undefined
     },
-    async goesOn(commit, head) {
+    /** Whether a `HEAD` has this commit, or one after it. Undefined: git did not answer. */
+    async goesOn(commit: string, head: string): Promise<boolean | undefined> {
       const { code } = await ask('merge-base', '--is-ancestor', commit, head)
       // Of a commit that is not there any more it ends with another code.
       return code === undefined ? undefined : code === 0
     },
-    async files(commit, { folders, isOfBoard } = EVERY) {
+    /** Path to blob id, of the files of a commit; links and submodules are left out. */
+    async files(commit: string, { folders, isOfBoard }: FilesOf = EVERY) {
       if (!OBJECT_ID.test(commit)) return undefined
       const within = folders.includes('') ? [] : folders
       const out = await call('ls-tree', '-r', '-z', '--full-tree', '--', commit, ...within)
@@ -128,20 +114,25 @@ export function openGit(folder: string, path: string): Git {
       })
       return files
     },
-    blob: async (id) => (OBJECT_ID.test(id) ? await call('cat-file', 'blob', id) : undefined),
-    file: (commit, path) => call('cat-file', 'blob', `${commit}:${path}`),
-    async blobs(ids) {
+    blob: async (id: string) =>
+      OBJECT_ID.test(id) ? await call('cat-file', 'blob', id) : undefined,
+    /** A file of a commit. */
+    file: (commit: string, path: string) => call('cat-file', 'blob', `${commit}:${path}`),
+    /** Those of them that git gave within its bounds, by id. */
+    async blobs(ids: readonly string[]): Promise<Map<string, Buffer>> {
       if (ids.length === 0) return new Map()
       // What came before it was stopped counts.
       const { out } = await give(`${ids.join('\n')}\n`, 'cat-file', '--batch')
       return parseBatch(out)
     },
-    async common(commits) {
+    /** The newest commit that all of these have in common. Undefined: none, or no answer. */
+    async common(commits: readonly string[]): Promise<string | undefined> {
       const out = await call('merge-base', '--octopus', ...commits)
       const id = out?.toString().trim()
       return id !== undefined && OBJECT_ID.test(id) ? id : undefined
     },
-    async log(head, before, { folder, isOfBoard }) {
+    /** By first parents, the newest first: of `head`, without those of `before`. */
+    async log(head: string, before: readonly string[], { folder, isOfBoard }: LogOf) {
       const range = [head, '--not', ...before]
       // `--sparse`: commits that changed nothing in the folder are listed, too.
       const within = folder === '' ? [] : ['--sparse', '--', folder]
