@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hostClock as clock, within } from '../worker/shared/clock.ts'
 import type { Log } from '../worker/shared/log.ts'
 import { Board } from './board/board.ts'
-import { type Copies, FileReader } from './files/file-reader.ts'
+import { FileReader } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
 import type { RunOutput } from './files/parse-file.ts'
 import { intervalMs } from './files/scan.ts'
@@ -75,15 +75,13 @@ export function openBoard({
   trees,
 }: Pick<SidecarPlan, 'store' | 'runOutput' | 'log' | 'trees'>) {
   const foundTrees = trees && new FoundTrees({ store, log, ...trees })
-  const copies: Copies = {
-    storeOf: (path) => board.trees.filesAt(path)?.tree.store,
-    isBusy(path) {
-      const tree = board.trees.filesAt(path)?.tree
-      return tree !== undefined && (foundTrees?.isBusy(tree) ?? false)
-    },
-    compare: (path, ...file) => board.trees.filesAt(path)?.compare(path, ...file),
-  }
-  const { read, readWhole } = new FileReader({ store, clock, runOutput, copies })
+  const { read, readWhole } = new FileReader({
+    store,
+    clock,
+    runOutput,
+    copied: (path) => board.trees.filesAt(path),
+    isBusy: (tree) => foundTrees?.isBusy(tree) ?? false,
+  })
   const board: Board = new Board(store, readWhole)
   return { board, read, trees: foundTrees }
 }

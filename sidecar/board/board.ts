@@ -19,7 +19,7 @@ import type { Entry, Store } from '../layouts/layout.ts'
 import { TreeCopies } from '../trees/tree-copies.ts'
 import { compose, hashesOf, placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
-import { ParsedCache } from './parsed-cache.ts'
+import type { IdHolders } from './id-holders.ts'
 import { type Records, RecordUnreadable } from './record-source.ts'
 import { type Counts, Relations } from './relations.ts'
 
@@ -44,6 +44,7 @@ export class Board implements Records {
   readonly files = new FileTable()
   readonly trees: TreeCopies
   readonly #relations: Relations
+  readonly #holders: IdHolders
   readonly #tree = new HashTree()
   readonly #parsed = new ParsedCache()
   /** By name, the keys of tasks that trees have, and perhaps not the main tree. */
@@ -69,12 +70,11 @@ export class Board implements Records {
     this.#store = store
     this.#readWhole = readWhole
     this.#relations = new Relations(store)
+    this.#holders = this.#relations.holders
     this.trees = new TreeCopies({
       store,
-      hashOf: (path) => this.files.hashOf(path),
-      factsAt: (path) => this.files.factsOf(path),
-      claims: (name) => this.#relations.holders.claims(name),
-      isAbout: (fact) => this.#relations.holders.isAbout(fact),
+      files: this.files,
+      holders: this.#holders,
       add: (fact) => {
         this.#relations.add(fact)
         this.#besideChanged(fact)
@@ -94,7 +94,7 @@ export class Board implements Records {
 
   /** How many tasks are listed. */
   countTasks(): number {
-    return this.#relations.holders.countTasks(this.files.facts())
+    return this.#holders.countTasks(this.files.facts())
   }
 
   /** What a list of boards says of this one. Counted again only after a change. */
@@ -155,8 +155,8 @@ export class Board implements Records {
       .map((entry) => factOf({ path: name, hash, state }, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
     const isKept = state === 'broken' && this.#store.classify(path) === 'tasks'
-    const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
-    const isSaid = (fact: Fact) => names.has(this.#relations.holders.nameOf(fact))
+    const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
+    const isSaid = (fact: Fact) => names.has(this.#holders.nameOf(fact))
     const kept = isKept ? before.filter((fact) => !isSaid(fact)) : []
     this.#replace(name, { hash, facts: [...facts, ...kept], stat })
   }
@@ -169,9 +169,8 @@ export class Board implements Records {
 
   /** What the next start is to know of every file. */
   *saved(): Generator<[string, SavedFile]> {
-    const { holders } = this.#relations
     for (const [path, file] of this.files.entries()) {
-      const besides = file.facts.filter((fact) => !holders.isPublished(fact))
+      const besides = file.facts.filter((fact) => !this.#holders.isPublished(fact))
       yield [path, { ...file, besides: besides.length === 0 ? NONE : new Set(besides) }]
     }
   }
@@ -189,7 +188,7 @@ export class Board implements Records {
     this.#settledAt = now
     this.#changedAt = Math.max(this.#changedAt, Math.min(this.#newsAt, now))
     this.#newsAt = 0
-    this.#relations.holders.publish()
+    this.#holders.publish()
     for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
     this.#dirty = new Set()
     if (!this.#isAllDirty) return changed
@@ -241,7 +240,7 @@ export class Board implements Records {
     const before = this.files.factsOf(path)
     const hashBefore = this.files.hashOf(path)
     const facts = after ? [...before, ...after.facts] : before
-    const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
+    const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
     const isFirst = this.#isAllDirty && this.#tree.size === 0
     const wasClosed = isFirst ? NONE : this.#touchNames(names)
@@ -306,12 +305,11 @@ export class Board implements Records {
   }
 
   *#keys(): Generator<Key> {
-    const { holders } = this.#relations
     const keys = new Set<Key>()
     for (const fact of factsIn(this.files, this.trees)) {
-      const name = holders.nameOf(fact)
+      const name = this.#holders.nameOf(fact)
       // All who claim a name come with its holder: once, not once for each of them.
-      if (holders.holder(name) !== fact) continue
+      if (this.#holders.holder(name) !== fact) continue
       keys.clear()
       this.#relations.touch(name, keys)
       yield* keys
@@ -320,11 +318,11 @@ export class Board implements Records {
   }
 
   #touch(fact: Fact): void {
-    this.#relations.touch(this.#relations.holders.nameOf(fact), this.#dirty)
+    this.#relations.touch(this.#holders.nameOf(fact), this.#dirty)
   }
 
   #find(key: Key): Fact | undefined {
-    const fact = this.#relations.holders.find(key) ?? this.#findInTrees(key)
+    const fact = this.#holders.find(key) ?? this.#findInTrees(key)
     // Of two configurations only the first counts.
     if (fact?.kind === 'board' && key !== 'board:board') return undefined
     return fact
@@ -335,7 +333,7 @@ export class Board implements Records {
     const { kind, id } = parseKey(key)
     if (kind !== 'task') return undefined
     const name = `task:${this.#store.fold(id)}`
-    const fact = this.#relations.holders.holder(name) ? undefined : this.trees.newest(name)
+    const fact = this.#holders.holder(name) ? undefined : this.trees.newest(name)
     return fact?.id === id ? fact : undefined
   }
 
@@ -346,8 +344,8 @@ export class Board implements Records {
   /** One listed beside its holder is no task of a tree. */
   #treesOf(fact: Fact) {
     if (fact.kind !== 'task' || this.trees.trees.size === 0) return undefined
-    const name = this.#relations.holders.nameOf(fact)
-    const holder = this.#relations.holders.holder(name)
+    const name = this.#holders.nameOf(fact)
+    const holder = this.#holders.holder(name)
     return holder === undefined || holder === fact ? this.trees.of(name) : undefined
   }
 
@@ -400,5 +398,39 @@ export class Board implements Records {
   #refuse(key: Key, why: string, isAway?: boolean): never {
     this.#owed.add(key)
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`, isAway)
+  }
+}
+
+/** A few thousand small files, or one large one: what a burst leaves to the publisher. */
+const MAX_CHARS = 4 << 20
+
+/**
+ * Files that were parsed a moment ago, so that a save is parsed once, and not once more when it is
+ * published. Bounded by the text that the entries keep alive; losing one costs a second parse.
+ */
+class ParsedCache {
+  readonly #files = new Map<string, ParsedFile>()
+  #chars = 0
+
+  put(path: string, file: ParsedFile): void {
+    this.drop(path)
+    this.#files.set(path, file)
+    this.#chars += file.chars
+    for (const oldest of this.#files.keys()) {
+      // The newest stays however large it is: each of its thousand tasks is going to be asked for.
+      if (this.#chars <= MAX_CHARS || oldest === path) break
+      this.drop(oldest)
+    }
+  }
+
+  /** The parsed file, if its text is still the one that is known. */
+  get(path: string, hash: string | undefined): ParsedFile | undefined {
+    const file = this.#files.get(path)
+    return file?.hash === hash ? file : undefined
+  }
+
+  drop(path: string): void {
+    this.#chars -= this.#files.get(path)?.chars ?? 0
+    this.#files.delete(path)
   }
 }

@@ -21,7 +21,7 @@ const SUFFIX = /~\d+$/
 /** More than the rank of any file. */
 const OUTSIDE = 1_000
 
-type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf' | 'isGuess'>
+export type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf' | 'isGuess'>
 
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')

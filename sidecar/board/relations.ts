@@ -21,7 +21,7 @@ import {
   type SessionSigns,
   staleAt,
 } from './derive.ts'
-import { IdHolders } from './id-holders.ts'
+import { type HeldStore, IdHolders } from './id-holders.ts'
 
 /** Before any configuration was read. */
 const NO_RULES: Rules = {
@@ -48,9 +48,11 @@ export interface Derived {
 /** Without what is in none of the tool's lists, such as drafts and its archive. */
 export type Counts = Record<'tasks' | 'closed' | 'ready', number>
 
+type RelatedStore = HeldStore & Pick<Store, 'foldStatus'>
+
 export class Relations {
   readonly holders: IdHolders
-  readonly #fold: (id: string) => string
+  readonly #store: RelatedStore
   /** Folded id of a dep → the tasks that wait for it. */
   readonly #dependents = new Multimap<TaskFact>()
   /** Folded id of a change → the tasks of its archived list, whose ids begin with it. */
@@ -63,17 +65,10 @@ export class Relations {
   #closed = new Set<string>()
   /** Folded status → as the configuration spells it. */
   #states = new Map<string, string>()
-  readonly #foldStatus: (status: string) => string
-  /** Such a file should not stand alone. */
-  readonly #isBeside: (path: string) => boolean
 
-  constructor(
-    store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'roleOf' | 'isGuess'>,
-  ) {
+  constructor(store: RelatedStore) {
     this.holders = new IdHolders(store)
-    this.#fold = (id) => store.fold(id)
-    this.#foldStatus = (status) => store.foldStatus(status)
-    this.#isBeside = (path) => store.classify(path) === 'about'
+    this.#store = store
   }
 
   /** `wasHolder`: as an earlier run published it; undefined: it was read now. */
@@ -81,24 +76,24 @@ export class Relations {
     if (wasHolder === undefined) this.holders.add(fact)
     else this.holders.restore(fact, wasHolder)
     if (fact.kind === 'task') {
-      for (const dep of fact.deps) this.#dependents.add(this.#fold(dep), fact)
+      for (const dep of fact.deps) this.#dependents.add(this.#store.fold(dep), fact)
       const change = archivedChangeOf(fact)
-      if (change !== undefined) this.#archived.add(this.#fold(change), fact)
+      if (change !== undefined) this.#archived.add(this.#store.fold(change), fact)
     }
     if (fact.kind !== 'session') return
-    this.#sessions.add(this.#fold(fact.task), fact)
+    this.#sessions.add(this.#store.fold(fact.task), fact)
     if (this.#staleAt(fact) !== undefined) this.#running.add(fact)
   }
 
   remove(fact: Fact): void {
     this.holders.remove(fact)
     if (fact.kind === 'task') {
-      for (const dep of fact.deps) this.#dependents.remove(this.#fold(dep), fact)
+      for (const dep of fact.deps) this.#dependents.remove(this.#store.fold(dep), fact)
       const change = archivedChangeOf(fact)
-      if (change !== undefined) this.#archived.remove(this.#fold(change), fact)
+      if (change !== undefined) this.#archived.remove(this.#store.fold(change), fact)
     }
     if (fact.kind !== 'session') return
-    this.#sessions.remove(this.#fold(fact.task), fact)
+    this.#sessions.remove(this.#store.fold(fact.task), fact)
     this.#running.delete(fact)
   }
 
@@ -190,7 +185,7 @@ export class Relations {
         const newest = holder === fact ? this.#newestSession(fact, now) : undefined
         const closed = this.#isClosed(fact)
         // One that only a tree has is never ready, and nothing that its deps do changes it.
-        const isClosed = (dep: string) => this.isClosed(`task:${this.#fold(dep)}`)
+        const isClosed = (dep: string) => this.isClosed(`task:${this.#store.fold(dep)}`)
         const depsClosed = inMain !== undefined && fact.deps.every(isClosed)
         const isHeld = fact.standing !== undefined || ignored !== undefined || !this.#rules.isRead
         const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
@@ -231,7 +226,7 @@ export class Relations {
     if (this.#isClosed(fact)) return 'closed'
     const { task, invalid } = this.derive(fact, now)
     const isWhole = invalid === undefined && this.holders.about(fact)?.standing !== 'held'
-    return task?.ready && isWhole && !this.#isBeside(fact.path) ? 'ready' : 'waiting'
+    return task?.ready && isWhole && !this.#isBeside(fact) ? 'ready' : 'waiting'
   }
 
   get project(): string | undefined {
@@ -240,7 +235,7 @@ export class Relations {
   }
 
   #touchTask(id: string, into: Set<Key>): void {
-    for (const { key } of this.holders.held(`task:${this.#fold(id)}`)) into.add(key)
+    for (const { key } of this.holders.held(`task:${this.#store.fold(id)}`)) into.add(key)
   }
 
   #isClosed({ standing, status }: TaskFact): boolean {
@@ -251,7 +246,7 @@ export class Relations {
   /** What the tool shows in place of what the file has. */
   #shown({ status, milestone }: TaskFact): Pick<DerivedTask, 'status' | 'milestone'> {
     const state = this.#states.get(this.#foldStatus(status))
-    const id = milestone && this.#fold(milestone)
+    const id = milestone && this.#store.fold(milestone)
     const title =
       id && (this.#setting(`milestone:${id}`) ?? this.#setting(`archived-milestone:${id}`))
     return {
@@ -264,11 +259,16 @@ export class Relations {
   #archivedParent(fact: TaskFact): Pick<DerivedTask, 'parent'> {
     const change = archivedChangeOf(fact)
     if (change === undefined) return {}
-    const held = this.holders.held(`task:${this.#fold(change)}`)
+    const held = this.holders.held(`task:${this.#store.fold(change)}`)
     const own = held.findIndex((other) => this.holders.areBeside(other.fact, fact))
     const key = held[own]?.key
     return own > 0 && key ? { parent: parseKey(key).id } : {}
   }
+
+  #foldStatus = (status: string): string => this.#store.foldStatus?.(status) ?? status
+
+  /** Such a file should not stand alone. */
+  #isBeside = ({ path }: Fact): boolean => this.#store.classify(path) === 'about'
 
   #setting(id: string): string | undefined {
     const fact = this.holders.holder(`setting:${id}`)
@@ -277,7 +277,7 @@ export class Relations {
 
   #newestSession({ id, tree }: TaskFact, now: number): NewestSession | undefined {
     let newest: SessionFact | undefined
-    for (const session of this.#sessions.of(this.#fold(id))) {
+    for (const session of this.#sessions.of(this.#store.fold(id))) {
       // A task of the main tree has only what its own files say.
       if (session.tree !== tree) continue
       // A session that lost its id to another file cannot be told apart from that one.

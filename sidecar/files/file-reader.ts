@@ -34,17 +34,10 @@ export type FileState =
       file?: ParsedFile
     }
 
-/** What is known of linked worktrees, which hold copies of the store. */
-export interface Copies {
-  /** Undefined: the file is in none. */
-  storeOf(path: string): Store | undefined
-  /** git is writing this tree. */
-  isBusy(path: string): boolean
-  compare(
-    path: string,
-    hash: string,
-    bytes: Buffer,
-  ): { isNews: boolean; blobs: string[] } | undefined
+/** A linked worktree, which holds a copy of the store. */
+interface Copied {
+  tree: { dir: string; store: Store }
+  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] }
 }
 
 interface ReaderDeps {
@@ -52,7 +45,10 @@ interface ReaderDeps {
   clock: Pick<Clock, 'now'>
   /** What of runs leaves this machine; all else of them is never kept. */
   runOutput: RunOutput
-  copies?: Copies
+  /** That which has this file. Undefined: none has. */
+  copied?: (path: string) => Copied | undefined
+  /** git is writing it. */
+  isBusy?: (tree: Copied['tree']) => boolean
 }
 
 /** A file as it was found. */
@@ -80,10 +76,10 @@ export class FileReader {
   readWhole = (path: string): FileState => this.#read(path, undefined, false)
 
   #read(path: string, knownHash: string | undefined, isSparing: boolean): FileState {
-    const { copies } = this.#deps
-    const copied = copies?.storeOf(path)
-    const store = copied ?? this.#deps.store
-    if (copied && copies?.isBusy(path)) return { state: 'later', why: 'git is writing its tree' }
+    const { isBusy } = this.#deps
+    const copied = this.#deps.copied?.(path)
+    const { store } = copied?.tree ?? this.#deps
+    if (copied && isBusy?.(copied.tree)) return { state: 'later', why: 'git is writing its tree' }
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
     const { source, stat } = readTwice(store, path)
@@ -92,7 +88,7 @@ export class FileReader {
     const hash = digest(source.text)
     const looked = this.#looked(stat)
     if (hash === knownHash) return withoutNews(hash, looked)
-    const copy = copied && copies?.compare(path, hash, source.bytes)
+    const copy = copied?.compare(path, hash, source.bytes)
     const signs = copy ? { ...looked, blobs: copy.blobs } : looked
     if (isSparing && copy && !copy.isNews) return withoutNews(hash, signs)
     return this.#parsed(found, source, { hash, ...signs })

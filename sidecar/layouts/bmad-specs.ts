@@ -68,7 +68,7 @@ export class SpecFolders {
     return kind !== undefined && kind !== 'tasks'
   }
 
-  roleOf(path: string): FileRole | undefined {
+  roleOf = (path: string): FileRole | undefined => {
     const file = this.#fileOf(path)
     if (!file) return undefined
     const { kind, folder } = file

@@ -151,7 +151,7 @@ function bmadStore(root: string, { statusFile, missing }: StatusFile, specs: Spe
       const isStory = dirname(path) === folder && path.endsWith('.md') && STORY_KEY.test(stem(path))
       return isStory ? 'about' : specs.classify(path)
     },
-    roleOf: (path) => specs.roleOf(path) ?? { folder: dirname(path), rank: 0 },
+    roleOf: specs.roleOf,
     isGuess: specs.isGuess,
     parse(path, kind, text) {
       const ofSpec = specs.parse(path, text)
@@ -168,7 +168,6 @@ function bmadStore(root: string, { statusFile, missing }: StatusFile, specs: Spe
       return [{ kind: 'task', id, alone, task: { id, title: titleOf(id), status: '', invalid } }]
     },
     fold: (id) => id,
-    foldStatus: (status) => status,
   } satisfies Store
 }
 

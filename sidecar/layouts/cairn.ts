@@ -82,7 +82,6 @@ function cairnStore(root: string): Store {
     },
     unreadable,
     fold: (id) => id,
-    foldStatus: (status) => status,
   } satisfies Store
 }
 

@@ -126,7 +126,7 @@ export function checklistStore(tool: Checklists): Store {
     },
     roleOf(path) {
       const found = fileOf(path)
-      if (!found) return { folder: path, rank: 0 }
+      if (!found) return undefined
       const { change, file } = found
       const { id, folder } = change
       return { folder, rank: file.rank, ...(file.isOneOfMany && { isAbout: (it) => it === id }) }
@@ -154,7 +154,6 @@ export function checklistStore(tool: Checklists): Store {
     },
     ...(unread && { unread }),
     fold: (id) => id,
-    foldStatus: (status) => status,
   } satisfies Store
 }
 

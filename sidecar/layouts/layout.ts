@@ -146,8 +146,8 @@ export interface Store {
   unread?(): string | undefined
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
-  /** Absent: files in one folder, in the order of their paths. */
-  roleOf?(path: string): FileRole
+  /** Absent, or undefined: files in one folder, in the order of their paths. */
+  roleOf?(path: string): FileRole | undefined
   /**
    * Whether the ids of a file are guesses by its name: each counts only where a file beside it, of
    * which that is not so, has that id. Absent: of none.
@@ -157,13 +157,13 @@ export interface Store {
   remember?(id: string): void
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
   fold(id: string): string
-  /** Statuses that the tool takes for the same. */
-  foldStatus(status: string): string
+  /** Statuses that the tool takes for the same. Absent: only those that are. */
+  foldStatus?(status: string): string
 }
 
 /** Whether a file only has the title and text of a task. */
 export const isAbout = ({ classify, roleOf }: AboutRules, path: string, id: string): boolean =>
-  classify(path) === 'about' || roleOf?.(path).isAbout?.(id) === true
+  classify(path) === 'about' || roleOf?.(path)?.isAbout?.(id) === true
 type AboutRules = Pick<Store, 'classify' | 'roleOf'>
 
 /** Why a board that was found may have fewer tasks than is expected of it, in one sentence. */

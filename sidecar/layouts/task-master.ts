@@ -87,7 +87,6 @@ function taskMasterStore(root: string): Store {
     // Without a task beside it, so that tasks read from this file before are kept.
     unreadable: (_path, kind, why) => (kind === 'tasks' ? [boardEntry(why)] : []),
     fold: (id) => id,
-    foldStatus: (status) => status,
   } satisfies Store
 }
 

@@ -120,7 +120,7 @@ export class TreeCopies {
 
   /** What trees made of a task. Undefined: nothing. */
   of(name: string): InTrees | undefined {
-    const claims = this.#main.claims(name)
+    const claims = this.#main.holders.claims(name)
     const row = claims[0] ?? this.newest(name)
     if (!row) return undefined
     const read = [...this.#trees.values()].filter(({ isRead }) => isRead)
@@ -141,7 +141,8 @@ export class TreeCopies {
   newest(name: string): TaskFact | undefined {
     if (this.#trees.size === 0) return undefined
     const copies = [...this.#trees.values()].flatMap((it) => (it.isRead ? it.copiesOf(name) : []))
-    const isGuess = copies.every((copy) => copy.isGuess) && this.#main.claims(name).length === 0
+    const isGuess =
+      copies.every((copy) => copy.isGuess) && this.#main.holders.claims(name).length === 0
     return isGuess ? undefined : copies.sort(newerFirst)[0]?.fact
   }
 
@@ -173,7 +174,7 @@ export class TreeCopies {
     const others = copies.filter((copy) => !isMain(copy))
     const isTwin = copies.some((copy) => !copy.isAbout && isMain(copy))
     if (others.length === 0 || isTwin) return undefined
-    const areAbout = claims.map((claim) => this.#main.isAbout(claim))
+    const areAbout = claims.map((claim) => this.#main.holders.isAbout(claim))
     const hash = others.map(({ fact }) => fact.hash).join(' ')
     const isApart = this.#isApart(files, others, row)
     return { mark: { ...mark, ...shownBy(others, areAbout) }, hash, isApart }
@@ -185,7 +186,7 @@ export class TreeCopies {
     if (!copy || copy.shown.invalid || copy.fact === row) return false
     const { path } = copy.fact
     // Where no file but a list has it, nobody has begun it yet.
-    if (this.#main.isAbout(row) || basename(path) === basename(row.path)) return false
+    if (this.#main.holders.isAbout(row) || basename(path) === basename(row.path)) return false
     const other = this.filesAt(row.path)
     const isRowNew = isNew((other ?? files).tree, other ? row.path : files.ownPath(row.path))
     return isRowNew && isNew(files.tree, path)

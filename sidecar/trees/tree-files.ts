@@ -16,11 +16,12 @@ import { type BaseTasks, blobIds, isInAny, isOld, type Tree, type Wanted } from 
 /** What is known of the main tree. */
 export interface MainFiles {
   store: Pick<Store, 'root' | 'fold'>
-  hashOf(path: string): string | undefined
-  factsAt(path: string): readonly Fact[]
-  /** All that claim a name. */
-  claims(name: string): readonly Fact[]
-  isAbout(fact: Fact): boolean
+  files: Pick<FileTable, 'hashOf' | 'factsOf'>
+  holders: {
+    /** All that claim a name. */
+    claims(name: string): readonly Fact[]
+    isAbout(fact: Fact): boolean
+  }
   /** Sessions, heartbeats and runs of trees stand beside its own. */
   add(fact: Fact): void
   remove(fact: Fact): void
@@ -94,7 +95,7 @@ export class TreeFiles {
   ownPath = (path: string): string =>
     this.#tree.store.root + path.slice(this.#main.store.root.length)
 
-  mainHash = (path: string): string | undefined => this.#main.hashOf(this.mainPath(path))
+  mainHash = (path: string): string | undefined => this.#main.files.hashOf(this.mainPath(path))
 
   hashOf(path: string): string | undefined {
     return this.#shared.due.has(path) ? undefined : this.table.hashOf(path)
@@ -231,7 +232,9 @@ export class TreeFiles {
       return copies.length + besides.length > 0 ? [{ name, hash, blobs, copies, besides }] : []
     })
     const names = new Set(this.#names(this.#absent.paths()))
-    const gone = [...names].filter((name) => this.hasTakenOut(name, this.#main.claims(name)))
+    const gone = [...names].filter((name) =>
+      this.hasTakenOut(name, this.#main.holders.claims(name)),
+    )
     return { files, gone }
   }
 
@@ -348,7 +351,7 @@ export class TreeFiles {
 
   *#namesAt(path: string): Generator<string> {
     for (const { name } of this.#differing.get(path)?.copies ?? NONE) yield name
-    for (const { kind, id } of this.#main.factsAt(this.mainPath(path)))
+    for (const { kind, id } of this.#main.files.factsOf(this.mainPath(path)))
       if (kind === 'task') yield nameOf(this.#main.store, kind, id)
   }
 

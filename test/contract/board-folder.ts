@@ -47,7 +47,6 @@ export class BoardFolder {
       parse: () => ({ state: 'ok', entries: [] }),
       unreadable: () => [],
       fold: (id) => id,
-      foldStatus: (status) => status,
     }
   }
 

@@ -49,7 +49,6 @@ function store(over: Partial<Store> = {}): Store {
     parse: () => ({ state: 'ok', entries: [] }),
     unreadable: () => [],
     fold: (id) => id,
-    foldStatus: (status) => status,
     ...over,
   }
 }
