@@ -2,6 +2,7 @@
 // so. It follows from the rows and from the time, and is stored nowhere. Pure.
 
 import { type Described, KEPT_MS, type Mark } from './activity-rows.ts'
+import type { ActivityStore } from './activity-sqlite.ts'
 
 /** A file that is away for a moment, as a stash or a tool leaves it, was not deleted. */
 const STANDS_MS = 120_000
@@ -44,14 +45,8 @@ const textBefore = ({ title, changes }: Described): string | undefined => {
 }
 
 /** The rows around one. */
-export interface Around {
+export interface Around extends Pick<ActivityStore, 'ofClaims' | 'hadClaim' | 'backAt'> {
   nearby(at: number): Nearby
-  /** Rows of claims of a task before this row, the newest first. */
-  ofClaims(task: string, before: number): readonly Described[]
-  /** Whether the board had a row of a claim between these times (ms). */
-  hadClaim(from: number, to: number): boolean
-  /** When a task was there again after this row, in ms. */
-  backAt(task: string, after: number): number | undefined
 }
 
 /** `now` in ms. */

@@ -72,16 +72,14 @@ export class ActivityReads {
     const store = this.#store
     const slots = new Map<number, Nearby>()
     return {
+      ...store,
       nearby(at) {
         const slot = Math.floor(at / NEAR_MS)
         const [from, to] = [(slot - 1) * NEAR_MS, (slot + 2) * NEAR_MS]
-        const known = slots.get(slot) ?? new Nearby(store.between(from, to).map(({ row }) => row))
+        const known = slots.get(slot) ?? new Nearby(store.between(from, to))
         slots.set(slot, known)
         return known
       },
-      ofClaims: (task, before) => store.ofClaims(task, before).map(({ row }) => row),
-      hadClaim: (from, to) => store.hadClaim(from, to),
-      backAt: (task, after) => store.backAt(task, after),
     }
   }
 }

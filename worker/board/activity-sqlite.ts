@@ -44,6 +44,8 @@ export function sqliteActivityStore(sql: Sql) {
     sql
       .all<{ json: string; hash: string }>(`SELECT json, hash FROM activity ${where}`, ...values)
       .map((row) => ({ ...row, row: JSON.parse(row.json) as Described }))
+  const rows = (where: string, ...values: SqlValue[]) =>
+    stored(where, ...values).map(({ row }) => row)
   const seqOf = (query: string, ...values: SqlValue[]) =>
     sql.all<{ seq: number | null }>(query, ...values)[0]?.seq ?? undefined
   const last = () =>
@@ -64,14 +66,14 @@ export function sqliteActivityStore(sql: Sql) {
     append(entries: readonly Entry[], at: number, of: { epoch: string; change: number }): string {
       let { seq, hash } = last() ?? { seq: 0, hash: NO_HASH }
       const time = new Date(at).toISOString()
-      const rows = entries.map((entry) => {
+      const added = entries.map((entry) => {
         seq++
         const json = JSON.stringify({ seq, at: time, ...entry } satisfies Described)
         hash = hashAfter(hash, json)
         const { kind, task = null, actor = null } = entry
         return { seq, at, kind, task, actor, ...of, json, hash }
       })
-      insertRows(sql, 'activity', rows)
+      insertRows(sql, 'activity', added)
       return hash
     },
     /** Deletes what is kept no longer, but for the last one of it, which has the hash before. */
@@ -108,11 +110,11 @@ export function sqliteActivityStore(sql: Sql) {
         change,
       ) ?? 0,
     /** In their order. */
-    between: (from: number, to: number): StoredRow[] =>
-      stored('WHERE at BETWEEN ? AND ? ORDER BY seq', from, to),
+    between: (from: number, to: number): Described[] =>
+      rows('WHERE at BETWEEN ? AND ? ORDER BY seq', from, to),
     /** Of claims of this task, before a row: the newest first. */
-    ofClaims: (task: string, before: number): StoredRow[] =>
-      stored(`WHERE task = ? AND seq < ? AND kind IN ${OF_CLAIMS} ORDER BY seq DESC`, task, before),
+    ofClaims: (task: string, before: number): Described[] =>
+      rows(`WHERE task = ? AND seq < ? AND kind IN ${OF_CLAIMS} ORDER BY seq DESC`, task, before),
     /** Whether there was a row of a claim between these times (ms). */
     hadClaim: (from: number, to: number): boolean =>
       stored(`WHERE at BETWEEN ? AND ? AND kind IN ${OF_CLAIMS} LIMIT 1`, from, to).length > 0,

@@ -14,7 +14,7 @@ import type { RecordedStore } from './recorded-sqlite.ts'
 import { type Before, deletedNews, newsOf, recordOf, reviewNews, shortText } from './task-news.ts'
 import { isInReview } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
-import type { BoardConfig, MainTree, Task } from './wire.ts'
+import type { MainTree, Task } from './wire.ts'
 
 /** So often the head of the chain is a line of the log: with it an export can be compared. */
 const HEAD_LINE_MS = 3_600_000
@@ -171,8 +171,7 @@ export class Activity {
   #isClosed(): (status: string) => boolean {
     let known: ((status: string) => boolean) | undefined
     return (status) => {
-      const row = known ? undefined : this.#board.config()
-      known ??= statusesOf(row && (JSON.parse(row.json) as BoardConfig)).isClosed
+      known ??= statusesOf(this.#board.config()).isClosed
       return known(status)
     }
   }

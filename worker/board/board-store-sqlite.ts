@@ -26,8 +26,9 @@ import {
   TASK_CONDITIONS,
 } from './columns-sqlite.ts'
 import { putRecords, TABLE_OF } from './put-records-sqlite.ts'
-import { parseEventId } from './sse.ts'
+import { messageFrame, parseEventId } from './sse.ts'
 import {
+  type BoardConfig,
   BUCKETS,
   bucketOf,
   type DataRecord,
@@ -83,6 +84,13 @@ export function sqliteBoardStore(
     JSON.stringify(first),
   )
 
+  const state = (): RepositoryState => {
+    const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
+    return row ? (JSON.parse(row.state) as RepositoryState) : first
+  }
+  /** Of this database, for all its life. */
+  const life = state().epoch
+
   const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
   const seqOf = (query: string, ...values: number[]) =>
     sql.all<{ seq: number | null }>(query, ...values)[0]?.seq ?? undefined
@@ -119,10 +127,7 @@ export function sqliteBoardStore(
         throw error
       }
     },
-    state(): RepositoryState {
-      const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
-      return row ? (JSON.parse(row.state) as RepositoryState) : first
-    },
+    state,
     save(state: RepositoryState): void {
       for (const n of changedSums) {
         const sum = loadSums()[n] ?? EMPTY_HASH
@@ -219,13 +224,13 @@ export function sqliteBoardStore(
         cursor?.epoch === ofEpoch && cursor.seq <= head() && cursor.seq >= oldest() - 1
       return isKnown ? cursor.seq : undefined
     },
-    /** Appends and drops what is too old. `at` in ms. Returns the new head. */
-    append(message: Message, at: number): number {
+    /** Appends and drops what is too old. `at` in ms. Returns what every stream is sent. */
+    append(message: Message, at: number): string {
       const seq = head() + 1
       const json = JSON.stringify(message)
       sql.all('INSERT INTO changes (seq, at, message) VALUES (?, ?, ?)', seq, at, json)
       sql.all('DELETE FROM changes WHERE seq <= ?', seq - LOG_ROWS)
-      return seq
+      return messageFrame({ epoch: life, seq }, message)
     },
     /** Messages after `seq`, oldest first. The caller has checked that none of them was dropped. */
     messagesAfter: (seq: number): Message[] =>
@@ -357,7 +362,10 @@ export function sqliteBoardStore(
           task,
         )
         .map((row) => row.hash),
-    config: (): Row | undefined => one('SELECT id, hash, json FROM boards'),
+    config(): BoardConfig | undefined {
+      const row = one('SELECT id, hash, json FROM boards')
+      return row && (JSON.parse(row.json) as BoardConfig)
+    },
     counts(): { tasks: number; sessions: number; runs: number; invalid: number } {
       const [row] = sql.all<{ tasks: number; invalid: number; sessions: number; runs: number }>(
         `SELECT (SELECT count(*) FROM tasks) AS tasks,

@@ -9,7 +9,7 @@ import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
 import { isReopened, restOf, seenOf } from './rest.ts'
 import { statusesOf } from './to-do.ts'
-import type { BoardConfig, Task } from './wire.ts'
+import type { Task } from './wire.ts'
 
 type IsOpen = (task: Pick<Task, 'status'>) => boolean
 
@@ -54,8 +54,7 @@ export class ClaimSettling {
     // What was done is not offered under another number either.
     const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
     if (claims.length + this.#claims.restless().length === 0) return turn.frames
-    const row = this.#board.config()
-    const config = row && (JSON.parse(row.json) as BoardConfig)
+    const config = this.#board.config()
     const closed = new Set(config?.closed)
     const isOpen: IsOpen = ({ status }) => !closed.has(status)
     // One whose task another came to is over.

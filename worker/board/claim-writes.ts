@@ -10,7 +10,6 @@ import { overlayOf, sessionOf } from './claim-session.ts'
 import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { restOf } from './rest.ts'
-import { messageFrame } from './sse.ts'
 
 export type ClaimEvent = 'began' | 'ended' | 'returned' | 'moved' | 'expired'
 
@@ -80,10 +79,7 @@ export class ClaimWrites {
     if (!claim.end?.isTaken) this.#board.layOver(claim.task, overlay, seq)
     state.tasksRev++
     state.sessionsRev++
-    const message = { type: 'session-changed', session: session.id } as const
-    frames.push(
-      messageFrame({ epoch: state.epoch, seq: this.#board.append(message, now) }, message),
-    )
+    frames.push(this.#board.append({ type: 'session-changed', session: session.id }, now))
     this.#board.save(state)
     if (event) this.#line(event, claim)
   }

@@ -1,8 +1,9 @@
 // Who may work on which task: one agent, one task. A claim is a lease that its holder renews. It is
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
 
+import type { Log } from '../shared/log.ts'
 import type { RepositoryState } from './board-rows.ts'
-import { MAX_VALID } from './board-settings.ts'
+import { type BoardSettings, MAX_VALID, type SettingsChange } from './board-settings.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import {
   chooseNamed,
@@ -30,19 +31,26 @@ import type { Presence } from './presence.ts'
 import { restOf, unrested } from './rest.ts'
 import { statusesOf } from './to-do.ts'
 import { isClosedIn } from './why-not.ts'
-import type { BoardConfig } from './wire.ts'
 
 export class Claims {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
   readonly #presence: Presence
+  readonly #log: Log
 
-  constructor(board: BoardStore, claims: ClaimStore, writes: ClaimWrites, presence: Presence) {
+  constructor(
+    board: BoardStore,
+    claims: ClaimStore,
+    writes: ClaimWrites,
+    presence: Presence,
+    log: Log,
+  ) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes
     this.#presence = presence
+    this.#log = log
   }
 
   claim(request: ClaimRequest, now: number): Claimed<NewClaim> {
@@ -172,6 +180,22 @@ export class Claims {
     })
   }
 
+  /**
+   * Changes what a lead has set, in what is named. That counts as configuration: whoever waits asks
+   * again. Undefined: the board is not published.
+   */
+  set(change: SettingsChange, now: number): { settings?: BoardSettings; frames: string[] } {
+    return this.#board.transaction(() => {
+      if (!this.#board.state().published) return { frames: [] }
+      const before = this.#claims.settings()
+      const settings = { ...before, ...change }
+      if (JSON.stringify(settings) === JSON.stringify(before)) return { settings, frames: [] }
+      this.#claims.keepSettings(settings)
+      this.#log('info', 'board.settings', settings)
+      return { settings, frames: [this.#board.append({ type: 'tasks-changed' }, now)] }
+    })
+  }
+
   /** Sends clients what has expired. */
   expire(now: number): string[] {
     return this.#turn(now, ({ frames }) => ({ ok: true, answer: undefined, frames })).frames
@@ -233,7 +257,7 @@ export class Claims {
 
   #choose(wish: Wish, known: Known): StoredTask | NotChosen {
     const { task: id } = wish
-    const config = this.#config()
+    const config = this.#board.config()
     const stored = (id: string) => this.#board.stored(id)
     if (id !== undefined) {
       const find = remembering(new Map(), stored)
@@ -263,11 +287,6 @@ export class Claims {
     const fileHash = (id: string) => stored(id)?.fileHash
     const found = chooseNext(wish, board, this.#claims.all(), known, fileHash)
     return 'reason' in found ? found : (stored(found.id) ?? { reason: 'not_found' })
-  }
-
-  #config(): BoardConfig | undefined {
-    const row = this.#board.config()
-    return row && (JSON.parse(row.json) as BoardConfig)
   }
 
   #bySession(id: string): Claim | undefined {

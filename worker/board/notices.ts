@@ -21,7 +21,7 @@ import {
 import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
 import { FLAPPING_MS, turnOf } from './notice-turn.ts'
 import { type Presence, REPORTS_SILENT_MS } from './presence.ts'
-import type { BoardConfig, CommandEnd } from './wire.ts'
+import type { CommandEnd } from './wire.ts'
 
 /** `hasCommands`: the sidecar has some to run, and is informed. */
 export interface Due {
@@ -245,14 +245,13 @@ export class Notices {
   }
 
   #facts(board: RepositoryState, rules: readonly StoredRule[], now: number): NoticeFacts {
-    const row = this.#board.config()
     const sessions = this.#board.openSessions()
     const { state, since } = this.#presence.shownOf(board, now)
     const all = rules.some(({ on }) => readsAll(on))
     const ids = all ? undefined : new Set(sessions.map(({ task }) => task))
     return {
       tasks: this.#board.lightTasks(ids),
-      config: row && (JSON.parse(row.json) as BoardConfig),
+      config: this.#board.config(),
       sessions,
       ended: this.#claims.endedAfter(now - CLAIMS_OF_MS),
       offlineSince: state === 'offline' && this.#hasListened(now) ? since : undefined,

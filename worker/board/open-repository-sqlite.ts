@@ -18,13 +18,11 @@ import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
 import { RECORDED_TABLES, sqliteRecordedStore } from './recorded-sqlite.ts'
 import { Repository } from './repository.ts'
-import { Settings } from './settings.ts'
 import { SILENT_AFTER_MS } from './task-state.ts'
 
 export interface OpenRepository {
   repository: Repository
   claims: Claims
-  settings: Settings
   presence: Presence
   reads: Reads
   notices: Notices
@@ -38,7 +36,11 @@ export interface OpenRepository {
   spend(id: string, expiresAt: number, now: number): boolean
 }
 
-interface RepositoryHost {
+interface Surroundings {
+  /** Of sidecars. Absent: the host has none. */
+  sockets?: SidecarSockets
+  /** Of this board. */
+  log?: Log
   silentAfterMs?: number | undefined
   /** Absent: the host has no clock that nobody sets. */
   elapsed?: Elapsed
@@ -46,12 +48,15 @@ interface RepositoryHost {
   startedAt?: number
 }
 
-/** `sockets`: of sidecars, where the host has them. `log`: of this board. */
 export function openRepository(
   sql: Sql,
-  sockets: SidecarSockets = () => [],
-  log: Log = () => undefined,
-  { silentAfterMs = SILENT_AFTER_MS, elapsed, startedAt }: RepositoryHost = {},
+  {
+    sockets = () => [],
+    log = () => undefined,
+    silentAfterMs = SILENT_AFTER_MS,
+    elapsed,
+    startedAt,
+  }: Surroundings = {},
 ): OpenRepository {
   const kept = createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
@@ -77,8 +82,7 @@ export function openRepository(
   })
   return {
     repository: new Repository(store, settling, presence, activity, notices),
-    claims: new Claims(store, claimStore, writes, presence),
-    settings: new Settings(store, claimStore, log),
+    claims: new Claims(store, claimStore, writes, presence, log),
     presence,
     notices,
     nextDue: claimStore.nextDue,

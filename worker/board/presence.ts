@@ -8,7 +8,6 @@ import type { BoardStore } from './board-store-sqlite.ts'
 import { resumed } from './claim-ends.ts'
 import { sessionOf } from './claim-session.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
-import { messageFrame } from './sse.ts'
 import { REPORT_MS, SOCKET_PING_MS } from './wire.ts'
 
 /** The open socket of a sidecar. */
@@ -261,10 +260,8 @@ export class Presence {
   }
 
   /** Streams of a board that is not published yet wait for its first message. */
-  #message({ epoch, published }: RepositoryState, now: number): string[] {
-    if (!published) return []
-    const message = { type: 'tasks-changed' } as const
-    return [messageFrame({ epoch, seq: this.#store.append(message, now) }, message)]
+  #message({ published }: RepositoryState, now: number): string[] {
+    return published ? [this.#store.append({ type: 'tasks-changed' }, now)] : []
   }
 
   #turn(run: (state: RepositoryState) => string[]): string[] {

@@ -17,7 +17,7 @@ import type { Presence, Shown } from './presence.ts'
 import { formatEventId } from './sse.ts'
 import { isCountedAs, isSilent, SILENT_AFTER_MS, stateOf, workByTask } from './task-state.ts'
 import { statusesOf } from './to-do.ts'
-import { type BoardConfig, EMPTY_HASH, type Task, toggleHash } from './wire.ts'
+import { EMPTY_HASH, type Task, toggleHash } from './wire.ts'
 
 export type Query =
   | { kind: 'tasks'; filter: TaskFilter; since?: string; after?: string; limit?: number }
@@ -178,7 +178,7 @@ export class Reads {
     const moment = { now, silentAfterMs: this.#silentAfterMs }
     const sessions = this.#store.openSessions()
     const workOf = workByTask(sessions)
-    const facts = { ...moment, isClosed: statusesOf(this.#config()).isClosed, isReady: false }
+    const facts = { ...moment, isClosed: statusesOf(this.#store.config()).isClosed, isReady: false }
     const isMeant = ({ json }: Row): boolean => {
       const task = JSON.parse(json) as Task
       const state = stateOf(task, workOf.get(task.id) ?? [], facts)?.state
@@ -223,13 +223,8 @@ export class Reads {
     return pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE)
   }
 
-  #config(): BoardConfig | undefined {
-    const row = this.#store.config()
-    return row && (JSON.parse(row.json) as BoardConfig)
-  }
-
   #status(host: HostStatus, state: RepositoryState, shown: Shown): string {
-    const board = this.#config()
+    const board = this.#store.config()
     const { layout = state.layout, ...config } = board ?? {}
     return JSON.stringify({
       layout,

@@ -239,9 +239,8 @@ export class RepositoryObject extends DurableObject {
       }))
     const log: Log = (level, event, fields) =>
       consoleLog(level, event, { board: this.ctx.id.name, ...fields })
-    this.#opened ??= openRepository(this.#sql, sockets, log, {
-      silentAfterMs: this.#silentAfterMs,
-    })
+    const silentAfterMs = this.#silentAfterMs
+    this.#opened ??= openRepository(this.#sql, { sockets, log, silentAfterMs })
     return this.#opened
   }
 

@@ -96,7 +96,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       if (idle !== undefined) opened.delete(idle)
     }
     const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
-    const made = openRepository(sql, undefined, log, { ...host, startedAt })
+    const made = openRepository(sql, { ...host, log, startedAt })
     const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     arm(path, fresh)

@@ -83,10 +83,10 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
     renew: (renewal) => claimed((claims) => claims.renew(renewal, now())),
     release: (release) => claimed((claims) => claims.release(release, now())),
     async settings(change) {
-      const set = find()?.settings.set(change, now())
+      const set = find()?.claims.set(change, now())
       host.send(set?.frames ?? [])
       await host.arm()
-      return set?.ok ? set.settings : undefined
+      return set?.settings
     },
     notices: async () => find()?.notices.shown(),
     async testNotice(on) {

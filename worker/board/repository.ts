@@ -293,9 +293,7 @@ export class Repository {
     if (isFirst && session !== undefined && message.type !== 'session-changed') {
       messages.push({ type: 'session-changed', session: state.newestSession?.id ?? session })
     }
-    const frames = messages.map((each) =>
-      messageFrame({ epoch: state.epoch, seq: this.#store.append(each, now) }, each),
-    )
+    const frames = messages.map((each) => this.#store.append(each, now))
     this.#store.forgetGone(this.#store.oldest())
     return { message, frames }
   }

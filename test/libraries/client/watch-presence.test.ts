@@ -17,10 +17,9 @@ async function setUp(by: 'pings' | 'reports') {
   const clock = new FakeClock()
   const network = new FakeNetwork()
   const sockets: SidecarSocket[] = []
-  const { repository, presence, reads, nextDue } = openRepository(
-    openSql(':memory:'),
-    () => sockets,
-  )
+  const { repository, presence, reads, nextDue } = openRepository(openSql(':memory:'), {
+    sockets: () => sockets,
+  })
   let run = 0
   const start = () => {
     const synced = repository.sync(syncRoot(null), clock.now())

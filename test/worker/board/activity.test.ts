@@ -33,8 +33,8 @@ class Board {
   #batch = 0
 
   #open() {
-    return openRepository(this.sql, undefined, (_, event, fields) => {
-      this.lines.push({ event, ...fields })
+    return openRepository(this.sql, {
+      log: (_, event, fields) => void this.lines.push({ event, ...fields }),
     })
   }
 

@@ -132,11 +132,10 @@ class World {
   }
 
   #opened(): OpenRepository {
-    return openRepository(
-      this.#sql,
-      () => (this.socket === undefined ? [] : [{ run: this.socket, pingedAt: this.now }]),
-      (level, event) => this.logged.push(`${level} ${event}`),
-    )
+    return openRepository(this.#sql, {
+      sockets: () => (this.socket === undefined ? [] : [{ run: this.socket, pingedAt: this.now }]),
+      log: (level, event) => this.logged.push(`${level} ${event}`),
+    })
   }
 
   nextDue = () => this.#open.nextDue()

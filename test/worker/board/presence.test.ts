@@ -20,7 +20,7 @@ function attached(first = root(null)) {
   const sockets: SidecarSocket[] = []
   const logged: string[] = []
   const log: Log = (level, event) => logged.push(`${level} ${event}`)
-  const opened = openRepository(sql, () => sockets, log)
+  const opened = openRepository(sql, { sockets: () => sockets, log })
   const { repository, presence } = opened
   repository.sync(first, SOME)
   const attach = (run: number, now: number) => {
@@ -308,7 +308,7 @@ it('asks nothing of a sidecar that ended, or that never had a socket', () => {
   repository.sync({ step: 'end', run: 1 }, SOME)
   expect(presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
   const sockets = [{ run: 1, pingedAt: undefined }]
-  const reports = openRepository(openSql(':memory:'), () => sockets)
+  const reports = openRepository(openSql(':memory:'), { sockets: () => sockets })
   reports.repository.sync(root(null), SOME)
   expect(reports.presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
   expect(reports.nextDue()).toBeUndefined()
