@@ -11,8 +11,8 @@ import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
 import { findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
+import { LIMIT_CODES } from '../../worker/board/board-settings.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
-import { codeOf, LIMITED } from '../../worker/shared/problem.ts'
 import { type Context, type Environment, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
 import { EdgeRefused } from '../request.ts'
@@ -24,8 +24,6 @@ import { type AgentProcess, agentAbove, identify, isSame } from './agent-process
 import { type KeptClaim, keptClaims } from './kept-claims.ts'
 
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
-/** Codes of what whoever leads does not allow now, and may later. */
-export const LIMITS: readonly string[] = LIMITED.map(codeOf)
 
 /** The options of every command about claims. */
 export const CLAIMING = [
@@ -237,7 +235,7 @@ export async function printAnswer(
       const { problem } = error
       io.out(`${jsonText({ type: problem.code, ...problem, board })}\n`)
       notice(problem.error)
-      if (LIMITS.includes(problem.code)) return TIMED_OUT
+      if (LIMIT_CODES.includes(problem.code)) return TIMED_OUT
       return TAKEN.includes(problem.code) ? NOT_OURS : FAILED
     }
     if (!(error instanceof BoardError)) throw error

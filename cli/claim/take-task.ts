@@ -1,16 +1,18 @@
 // Takes a task for somebody: once, or as soon as one is free. Through restarts of the Signalbox.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { isAbsolute } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claimed, ClaimRequest } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
+import { LIMIT_CODES } from '../../worker/board/board-settings.ts'
 import type { Environment } from '../context.ts'
 import { EdgeRefused } from '../request.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
 import { claimsAt, isAway, isCode } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
-import { type Claimant, LIMITS, type Place, type Placed } from './own-claim.ts'
+import type { Claimant, Place, Placed } from './own-claim.ts'
 import { endKept } from './watch-claims.ts'
 
 export const TTL_MS = 600_000
@@ -100,7 +102,7 @@ function isLost(error: unknown): undefined {
 /** What was released as done, and is still open, is free after some time without a message. */
 const ASK_AGAIN_MS = 60_000
 /** What a change of the board or its settings, or the end of another claim, may make free. */
-const MAY_PASS = ['claimed', 'not_ready', ...LIMITS]
+const MAY_PASS = ['claimed', 'not_ready', ...LIMIT_CODES]
 /** How often a Signalbox is looked for that does not run. */
 const LOOK_MS = 1_000
 /** What answers does so within it: a task that is given as the wait ends is not lost. */
@@ -182,9 +184,7 @@ async function asItChanges(
 }
 
 const afterEnd = (signal: AbortSignal) =>
-  new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => setTimeout(() => resolve(undefined), LAST_ANSWER_MS))
-  })
+  once(signal, 'abort').then(() => sleep(LAST_ANSWER_MS, undefined, { ref: false }))
 
 const minute = (signal: AbortSignal) =>
   sleep(ASK_AGAIN_MS, 'over', { signal, ref: false }).catch(() => 'over')

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { LIMIT_CODES } from '../../worker/board/board-settings.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { CLAIMING, claimantOf, isPlaced, type Placed, printAnswer } from '../claim/own-claim.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'
@@ -55,7 +56,7 @@ after that has ended: by default the nearest agent above (claude, codex, opencod
 cursor-agent, and others); a shell loop says --pid $$. Else renew it before --ttl is over.
 
 Exit code 3: no task was free in the time of --wait, or, without --wait, whoever leads lets nobody
-begin now (paused, parent_taken, board_full). Exit code 4: it is somebody else's. It needs a
+begin now (${LIMIT_CODES.join(', ')}). Exit code 4: it is somebody else's. It needs a
 running Signalbox: that of the project, or of --url with a token that has board:work. --wait waits
 for that, too.`,
   options: OPTIONS,

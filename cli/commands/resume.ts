@@ -7,9 +7,9 @@ import { TARGET } from '../wait/target.ts'
 export const command = define({
   usage: '[options]',
   description: `\
-Tasks of the board are handed out again. What --per-parent and --at-most of signalbox pause have set
-stays. Prints one line of JSON with what is set now. With --url the token needs board:lead.
-signalbox payments resume is for payments.`,
+Tasks of the board are handed out again. The bounds that signalbox pause has set stay. Prints one
+line of JSON with what is set now. With --url the token needs board:lead. signalbox payments resume
+is for payments.`,
   options: TARGET,
   run: (input, context) => setLimits({ paused: false }, input, context),
 })

@@ -1,7 +1,7 @@
 // Describes the routes of claims, and of what a lead sets about them, for the OpenAPI document.
 
 import type * as z from 'zod'
-import { settingsChangeSchema, settingsSchema } from '../../worker/board/board-settings.ts'
+import { LIMITED, settingsChangeSchema, settingsSchema } from '../../worker/board/board-settings.ts'
 import {
   claimedSchema,
   claimSchema,
@@ -10,7 +10,7 @@ import {
   renewSchema,
 } from '../../worker/board/claim-requests.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
-import { LIMITED, type Reason } from '../../worker/shared/problem.ts'
+import type { Reason } from '../../worker/shared/problem.ts'
 import type { Operation } from './operation.ts'
 
 const CLAIM_FAILURES = [

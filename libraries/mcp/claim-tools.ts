@@ -1,6 +1,7 @@
 // The tools of claims: one agent, one task.
 
 import * as z from 'zod'
+import { LIMIT_CODES } from '../../worker/board/board-settings.ts'
 import {
   claimedSchema,
   claimSchema,
@@ -9,7 +10,6 @@ import {
   renewSchema,
 } from '../../worker/board/claim-requests.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import { codeOf, LIMITED } from '../../worker/shared/problem.ts'
 import type { Claimed, ClaimRequest, HeldClaim } from '../api/types.ts'
 import { ask, boardOf, type Call, type Caller, isRefused, Refused } from './caller.ts'
 import { changesOf, within } from './changes.ts'
@@ -19,7 +19,7 @@ import { board, claim, seconds, type Tool, tool } from './tool.ts'
 const LEASE_MS = 3_600_000
 
 /** What a change of the board, or the end of another claim, may end. */
-const MAY_PASS = [...(['nothing_ready', 'claimed', 'not_ready'] as const), ...LIMITED.map(codeOf)]
+const MAY_PASS = ['nothing_ready', 'claimed', 'not_ready', ...LIMIT_CODES]
 
 const { claim: _claim, actor, ttlMs: _ttlMs, ...wanted } = claimSchema.shape
 const agentName = actor.describe('Your name: each subagent has one of its own, and keeps it.')

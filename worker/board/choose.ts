@@ -1,5 +1,6 @@
 // Which task a claim gets, or why it gets none. Pure: what is known of the board comes in.
 
+import type { LimitRefusal } from './board-settings.ts'
 import type { Claim } from './claim-store-sqlite.ts'
 import type { LightTask, StoredTask } from './columns-sqlite.ts'
 import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from './free-tasks.ts'
@@ -22,8 +23,7 @@ export type NotChosen =
   | { reason: 'not_found' | 'nothing_ready' | 'closed' }
   | { reason: 'not_ready'; why: Why[] }
   | { reason: 'claimed'; task: string; by: string; since: number; expiresAt: number }
-  /** `task`: what `by` holds of it. */
-  | { reason: 'parent_taken'; parent: string; task: string; by: string }
+  | LimitRefusal
 
 export interface Known {
   /** By the task: who holds it, or may get it back. Nobody else may take it. */

@@ -46,8 +46,6 @@ export type ClaimRefusal =
   | NotChosen
   | { reason: 'unpublished' | 'unknown_claim' | 'too_many_claims' | 'forbidden' }
   | { reason: 'already_holding'; task: string }
-  | { reason: 'paused' }
-  | { reason: 'board_full'; atMost: number }
   | { reason: 'claim_lost'; generation: number; by?: string }
 
 /** `frames`: what every connected stream must be sent, after the turn is stored. */

@@ -1,30 +1,36 @@
-// Claims over HTTP: one agent, one task.
+// Claims over HTTP: one agent, one task. And what a lead sets about them.
 
 import { type Context, Hono } from 'hono'
-import type { ApiEnv } from '../shared/access.ts'
-import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
-import type { Checked } from '../shared/fields.ts'
+import { type ApiEnv, requireScope } from '../shared/access.ts'
+import { bodyLimit } from '../shared/body-limit-hono.ts'
 import { Problem } from '../shared/problem.ts'
+import { readQuery } from '../shared/query.ts'
 import { sha256Hex } from '../shared/sha256.ts'
+import { bodyOf, pathOf, unpublished } from './asked-hono.ts'
+import { checkSettings, isLimit, type SettingsChange, whyLimited } from './board-settings.ts'
 import type { ClaimRefusal, Held } from './claim-calls.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
 import { coversActor } from './claims.ts'
-import type { ClaimOutcome, RepositoryHandle } from './repositories.ts'
+import { repositoryQuery } from './records.ts'
+import type { ClaimOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import { whySentence } from './why-not.ts'
 
 const CLAIM_BYTES = 32 << 10
+const SETTINGS_BYTES = 4 << 10
 /** Somebody else's claim may end at any time. */
 const RETRY_S = 10
 
-/** `repositoryOf` checks what the token allows, and names the repository of the request. */
-export function claimRoutes(
-  repositoryOf: (c: Context<ApiEnv>) => { path: string; repository: RepositoryHandle },
-): Hono<ApiEnv> {
+export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
+  const opened = (c: Context<ApiEnv>) => {
+    const board = pathOf(c, 'board:work')
+    requireScope(c.get('grant'), 'board:read')
+    return { board, repository: repositories.open(board) }
+  }
   const limit = bodyLimit(CLAIM_BYTES, 'A claim ends at 32 KiB.')
 
   app.post('/', limit, async (c) => {
-    const { path: board, repository } = repositoryOf(c)
+    const { board, repository } = opened(c)
     const { claim, ...asked } = await bodyOf(c, checkClaim)
     if (!coversActor(c.get('grant').actor, asked.actor)) throw problemOf({ reason: 'forbidden' })
     const {
@@ -38,7 +44,7 @@ export function claimRoutes(
     return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
   })
   app.post('/renew', limit, async (c) => {
-    const { path: board, repository } = repositoryOf(c)
+    const { board, repository } = opened(c)
     const { claim, activeAt, ...asked } = await bodyOf(c, checkRenewal)
     const sign = activeAt === undefined ? {} : { activeAt: Date.parse(activeAt) }
     const held = answerOf(
@@ -47,11 +53,32 @@ export function claimRoutes(
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })
   app.post('/release', limit, async (c) => {
-    const { path: board, repository } = repositoryOf(c)
+    const { board, repository } = opened(c)
     const { claim, session = '', ...asked } = await bodyOf(c, checkRelease)
     const whose = claim === undefined ? { session } : { hash: await sha256Hex(claim) }
     const held = answerOf(await repository.release({ ...asked, ...ofActor(c), ...whose }))
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
+  })
+  return app
+}
+
+export function settingsRoutes(repositories: Repositories): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const limit = bodyLimit(SETTINGS_BYTES, 'The settings of a board end at 4 KiB.')
+  const answer = async (
+    c: Context<ApiEnv>,
+    repository: RepositoryHandle,
+    change: SettingsChange,
+  ) => {
+    readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
+    const settings = await repository.settings(change)
+    if (settings) return c.json(settings, 200, NOT_KEPT)
+    throw unpublished()
+  }
+  app.get('/', (c) => answer(c, repositories.open(pathOf(c, 'board:read')), {}))
+  app.put('/', limit, async (c) => {
+    const repository = repositories.open(pathOf(c, 'board:lead'))
+    return await answer(c, repository, await bodyOf(c, checkSettings))
   })
   return app
 }
@@ -63,18 +90,6 @@ function ofActor(c: Context<ApiEnv>): { ofActor?: string } {
 }
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' }
-
-/** Throws a Problem. */
-export async function bodyOf<T>(
-  c: Context<ApiEnv>,
-  check: (body: unknown) => Checked<T>,
-): Promise<T> {
-  const body = await readJson(c)
-  if (body === undefined) throw new Problem('invalid_request', 'The body is not JSON.')
-  const checked = check(body)
-  if (!checked.ok) throw new Problem('invalid_request', checked.error)
-  return checked.value
-}
 
 const timeText = (ms: number): string => new Date(ms).toISOString()
 
@@ -91,28 +106,20 @@ function answerOf<Answer>(outcome: ClaimOutcome<Answer>): Answer {
 }
 
 function problemOf(refusal: ClaimRefusal): Problem {
+  if (isLimit(refusal)) {
+    const { reason, ...fields } = refusal
+    return new Problem(reason, whyLimited(refusal), { fields })
+  }
   const { reason } = refusal
   switch (reason) {
     case 'unpublished':
-      return new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+      return unpublished()
     case 'not_found':
       return new Problem(reason, 'There is no task with this id.')
     case 'nothing_ready':
       return new Problem(reason, 'No task is free to begin.')
     case 'closed':
       return new Problem(reason, 'The task is closed.')
-    case 'paused':
-      return new Problem('board_paused', 'The board is paused: nothing is handed out.')
-    case 'board_full': {
-      const { atMost } = refusal
-      const why = `No more than ${atMost} may work on this board at once.`
-      return new Problem(reason, why, { fields: { atMost } })
-    }
-    case 'parent_taken': {
-      const { parent, task, by } = refusal
-      const why = `Somebody else works on a part of ${parent}, and one agent may at a time.`
-      return new Problem(reason, why, { fields: { parent, task, by } })
-    }
     case 'not_ready': {
       const { why } = refusal
       return new Problem(reason, whySentence(why), { fields: { why } })

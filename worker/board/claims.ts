@@ -73,7 +73,7 @@ export class Claims {
       const forgotten = this.#claims.forgotten(request.hash, now)
       if (forgotten) return refused(this.#lost(forgotten))
       const { paused, perParent, atMost } = this.#claims.settings()
-      if (paused) return refused({ reason: 'paused' })
+      if (paused) return refused({ reason: 'board_paused' })
       const valid = this.#claims.countValid(now)
       if (valid >= MAX_VALID) return refused({ reason: 'too_many_claims' })
       const own = this.#claims.validOf(request.actor, now)

@@ -5,29 +5,28 @@ import type { ApiEnv, Scope } from '../shared/access.ts'
 import { bodyLimit } from '../shared/body-limit-hono.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
-import { bodyOf } from './claim-routes-hono.ts'
+import { bodyOf, pathOf, unpublished } from './asked-hono.ts'
 import { checkCommandEnd, checkTest } from './notice-calls.ts'
 import * as sender from './notice-sender.ts'
 import { repositoryQuery } from './records.ts'
-import type { RepositoryHandle } from './repositories.ts'
+import type { Repositories } from './repositories.ts'
 import { WIRE } from './wire.ts'
 
 const BYTES = 4 << 10
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
-/** `repositoryOf` checks what the token allows. `signs`: the edge has a NOTICE_SECRET. */
-export function noticeRoutes(
-  repositoryOf: (
-    c: Context<ApiEnv>,
-    scope: Scope,
-  ) => { path: string; repository: RepositoryHandle },
-  signs: boolean,
-): Hono<ApiEnv> {
+export interface NoticeDeps {
+  repositories: Repositories
+  /** There is a NOTICE_SECRET. */
+  signsNotices: boolean
+}
+
+export function noticeRoutes({ repositories, signsNotices }: NoticeDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const open = (c: Context<ApiEnv>, scope: Scope) => {
-    const opened = repositoryOf(c, scope)
+    const path = pathOf(c, scope)
     readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
-    return opened
+    return { path, repository: repositories.open(path) }
   }
   const limit = bodyLimit(BYTES, 'What is said of a notice ends at 4 KiB.')
 
@@ -35,11 +34,11 @@ export function noticeRoutes(
     const shown = await open(c, 'board:read').repository.notices()
     if (shown) {
       const rules = shown.rules.map((rule) =>
-        signs || rule.to !== 'webhook' ? rule : { ...rule, problem: sender.UNSIGNED },
+        signsNotices || rule.to !== 'webhook' ? rule : { ...rule, problem: sender.UNSIGNED },
       )
       return c.json({ ...shown, rules }, 200, NO_STORE)
     }
-    throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+    throw unpublished()
   })
   app.post('/test', limit, async (c) => {
     const { repository } = open(c, 'board:lead')

@@ -2,14 +2,14 @@
 
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import type { ApiEnv, Scope } from '../shared/access.ts'
+import type { ApiEnv } from '../shared/access.ts'
 import { bodyLimit } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Checked } from '../shared/fields.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { createSeal } from '../shared/seal.ts'
-import { bodyOf } from './claim-routes-hono.ts'
+import { bodyOf, pathOf } from './asked-hono.ts'
 import type { Directory } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
 import { sealed } from './notice-calls.ts'
@@ -33,11 +33,7 @@ export interface PublishDeps {
 
 const PUBLISH_BYTES = 8 << 20
 
-/** `pathOf` checks what the token allows, and names the repository of the request. */
-export function publishRoutes(
-  deps: PublishDeps,
-  pathOf: (c: Context<ApiEnv>, scope: Scope) => string,
-): Hono<ApiEnv> {
+export function publishRoutes(deps: PublishDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const seal = createSeal(deps.secrets, SEALED_FOR)
   const limit = bodyLimit(PUBLISH_BYTES, 'A publishing message ends at 8 MiB.')

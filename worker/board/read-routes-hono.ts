@@ -2,12 +2,13 @@
 
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
+import { type ApiEnv, requireScope } from '../shared/access.ts'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { sha256Hex } from '../shared/sha256.ts'
 import { activityQuery } from './activity-rows.ts'
+import { pathOf, unpublished } from './asked-hono.ts'
 import { type Directory, inOrder, listedBoard } from './directory.ts'
 import { matchesTag, type Query, type ReadAnswer } from './reads.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
@@ -24,11 +25,7 @@ const REVALIDATED = { 'Cache-Control': 'private, no-cache' }
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=UTF-8' }
 const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 
-/** `pathOf` checks what the token allows, and names the repository of the request. */
-export function readRoutes(
-  deps: ReadDeps,
-  pathOf: (c: Context<ApiEnv>, scope: Scope) => string,
-): Hono<ApiEnv> {
+export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
 
   /** `toQuery` gets the validated parameters. */
@@ -160,7 +157,7 @@ async function answerRead(
   const answer = await read
   switch (answer.state) {
     case 'unpublished':
-      throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+      throw unpublished()
     case 'absent':
       if (query.kind === 'session') {
         throw new Problem('unknown_session', 'There is no session with this id.')

@@ -1,24 +1,19 @@
 // The board over HTTP: its stream, and the routes of its other files.
 
-import { type Context, Hono } from 'hono'
-import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
+import { Hono } from 'hono'
+import type { Access, ApiEnv } from '../shared/access.ts'
 import { type Log, rareLog } from '../shared/log.ts'
-import { Problem } from '../shared/problem.ts'
-import { refuseRepeated } from '../shared/query.ts'
-import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
-import { claimRoutes } from './claim-routes-hono.ts'
-import { noticeRoutes } from './notice-routes-hono.ts'
+import { pathOf } from './asked-hono.ts'
+import { claimRoutes, settingsRoutes } from './claim-routes-hono.ts'
+import { type NoticeDeps, noticeRoutes } from './notice-routes-hono.ts'
 import { type PublishDeps, publishRoutes } from './publish-routes-hono.ts'
 import { readRoutes } from './read-routes-hono.ts'
-import { settingsRoutes } from './settings-routes-hono.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
 
-export interface BoardDeps extends PublishDeps {
+export interface BoardDeps extends PublishDeps, NoticeDeps {
   access: Access
   log: Log
   limits: StreamLimits
-  /** There is a NOTICE_SECRET. */
-  signsNotices: boolean
 }
 
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
@@ -54,27 +49,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     return c.json({ ticket, path, expiresAt: new Date(expiresAt).toISOString() }, 201)
   })
 
-  app.route('/', readRoutes(deps, pathOf))
-  app.route('/', publishRoutes(deps, pathOf))
-  app.route(
-    '/board-settings',
-    settingsRoutes((c, scope) => deps.repositories.open(pathOf(c, scope))),
-  )
-  app.route(
-    '/notices',
-    noticeRoutes((c, scope) => {
-      const path = pathOf(c, scope)
-      return { path, repository: deps.repositories.open(path) }
-    }, deps.signsNotices),
-  )
-  app.route(
-    '/claims',
-    claimRoutes((c) => {
-      const path = pathOf(c, 'board:work')
-      requireScope(c.get('grant'), 'board:read')
-      return { path, repository: deps.repositories.open(path) }
-    }),
-  )
+  app.route('/', readRoutes(deps))
+  app.route('/', publishRoutes(deps))
+  app.route('/notices', noticeRoutes(deps))
+  app.route('/claims', claimRoutes(deps.repositories))
+  app.route('/board-settings', settingsRoutes(deps.repositories))
   return app
 }
 
@@ -89,23 +68,4 @@ function openCounted(
     metrics.streamEnds.add({ reason })
   }
   return openStream({ ...of, limits, clock, log, onEnd })
-}
-
-/** The repository the request is about, checked in the order: well-formed, in reach, in scope. */
-function pathOf(c: Context<ApiEnv>, scope: Scope): string {
-  refuseRepeated(c.req.url)
-  const grant = c.get('grant')
-  const path = c.req.query('path') ?? onlyPath(grant.repos)
-  if (path === undefined) {
-    throw new Problem(
-      'invalid_path',
-      'The query parameter path is needed: the token names no single repository.',
-    )
-  }
-  const problem = pathProblem(path)
-  if (problem !== undefined) throw new Problem('invalid_path', problem)
-  if (!coversPath(grant.repos, path))
-    throw new Problem('forbidden', 'The token is for another repository.')
-  requireScope(grant, scope)
-  return path
 }

@@ -69,9 +69,6 @@ export type Reason = keyof typeof STATUS_OF
 export const codeOf = (reason: Reason): Exclude<Reason, 'board_paused'> =>
   reason === 'board_paused' ? 'paused' : reason
 
-/** What whoever leads does not allow now, and may later. */
-export const LIMITED = ['board_paused', 'parent_taken', 'board_full'] as const
-
 interface ProblemOptions {
   /** For the log alone: the client gets the sentence and the fields. */
   cause?: unknown
