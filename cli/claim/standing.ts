@@ -1,7 +1,29 @@
-// What an answer about a claim means for its holder. Pure.
+// Renews a claim, and says what that means for its holder.
 
-import type { HeldClaim } from '../../libraries/api/types.ts'
-import { NOT_OURS } from '../exit-codes.ts'
+import type { ClaimRenewal, HeldClaim } from '../../libraries/api/types.ts'
+import type { Context, Input } from '../context.ts'
+import { FAILED, NOT_OURS } from '../exit-codes.ts'
+import type { OptionsOf } from '../setting.ts'
+import { claimsAt } from './claims-at-edge.ts'
+import { claimantOf, type HELD, isPlaced, ownClaim, printAnswer } from './own-claim.ts'
+
+/** `valid`: the type of the line where it holds. Resolves with the exit code. */
+export async function renewOwn(
+  input: Input<OptionsOf<typeof HELD>>,
+  context: Context,
+  valid: 'held' | 'renewed',
+  more: Pick<ClaimRenewal, 'ttlMs' | 'progress'> = {},
+): Promise<number> {
+  const claimant = await claimantOf(input, context)
+  const own = claimant && (await ownClaim(claimant, input, context))
+  if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
+  return await printAnswer(context.io, claimant, async () => {
+    const sign = { claim: own.claim, activeAt: new Date().toISOString() }
+    const answer = await claimsAt(claimant.place.edge).renew({ ...sign, ...more })
+    const { type, code } = standingOf(answer, valid)
+    return { line: { type, ...answer }, code }
+  })
+}
 
 /** The outcomes of a claim whose work is finished: by its holder, or its task reads closed. */
 const FINISHED = ['done', 'closed']
@@ -9,6 +31,7 @@ const FINISHED = ['done', 'closed']
 /**
  * `valid` only where the claim is. One whose end may be taken back is still its holder's: `away`,
  * or `done` where the task reads closed.
+ * @forTests Each answer, without an edge.
  */
 export function standingOf<Valid extends string>(
   { end, returning }: Pick<HeldClaim, 'end' | 'returning'>,
