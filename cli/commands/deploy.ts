@@ -18,10 +18,10 @@ import {
   VERSION,
   variablesIn,
 } from '../context.ts'
-import { copyFolder } from '../deploy/dry-run.ts'
 import {
   type Choice,
   CONFIG_FILE,
+  copyFolder,
   type EdgeFolder,
   edgeFiles,
   type FolderPlan,

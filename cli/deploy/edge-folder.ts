@@ -3,8 +3,19 @@
 // it: a folder that came with a repository says nothing about itself that is believed.
 
 import { createHash, randomUUID } from 'node:crypto'
-import type { Dirent } from 'node:fs'
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { type Dirent, existsSync } from 'node:fs'
+import {
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
@@ -243,6 +254,25 @@ export async function writeFolder(dir: string, { write, remove }: FolderPlan): P
     await refuseLinked(dirname(join(dir, name)))
     await rm(join(dir, name))
   }
+}
+
+/**
+ * A copy, to build a Worker's folder without touching it. `to` is a new folder. What is imported is
+ * found where `from` would find it.
+ */
+export async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  if (existsSync(from)) {
+    await cp(from, to, { recursive: true, filter: (path) => !OF_OTHERS.has(basename(path)) })
+  }
+  const modules = modulesAbove(from)
+  if (modules !== undefined) await symlink(modules, join(to, 'node_modules'))
+}
+
+function modulesAbove(dir: string): string | undefined {
+  const modules = join(dir, 'node_modules')
+  if (existsSync(modules)) return modules
+  return dirname(dir) === dir ? undefined : modulesAbove(dirname(dir))
 }
 
 /** Throws UsageError for a folder that is behind a link. */
