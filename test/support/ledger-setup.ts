@@ -9,8 +9,12 @@ import type { ChargeEnd } from '../../worker/payments/acts/finish-charge.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/acts/refund.ts'
 import type { Arrival, Recorded } from '../../worker/payments/acts/webhook.ts'
 import { NEVER_CALLED } from '../../worker/payments/domain/payment.ts'
-import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
-import { json, present, toTransaction } from '../../worker/payments/domain/shown.ts'
+import {
+  json,
+  present,
+  type TransactionRow,
+  toTransaction,
+} from '../../worker/payments/domain/rows.ts'
 import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,

@@ -14,8 +14,12 @@ import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
 import { alertAbout, type Payment, unchanged, withTransaction } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
-import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
-import { unreadableReason } from '../domain/shown.ts'
+import {
+  type TransactionRow,
+  unreadableReason,
+  WEBHOOK_EVENTS,
+  type WebhookEventRow,
+} from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'

@@ -4,8 +4,7 @@
 
 import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
-import type { TransactionRow } from '../domain/rows.ts'
-import { toTransaction } from '../domain/shown.ts'
+import { toTransaction, type TransactionRow } from '../domain/rows.ts'
 import type { AskedCharge } from '../domain/types.ts'
 import {
   type ChargeBuilder,

@@ -5,8 +5,14 @@
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import { isOvertaken, type Payment, type Settler, withAlerts } from './payment.ts'
-import { ALERTS, type AlertRow, DISPUTES, type DisputeRow, type WebhookEventRow } from './rows.ts'
-import { json } from './shown.ts'
+import {
+  ALERTS,
+  type AlertRow,
+  DISPUTES,
+  type DisputeRow,
+  json,
+  type WebhookEventRow,
+} from './rows.ts'
 import type { AlertDetail, DisputeSet, ReportedDispute } from './types.ts'
 
 const BY_GATEWAY: Settler = 'gateway'

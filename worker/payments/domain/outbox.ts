@@ -6,11 +6,14 @@ import {
   type AlertRow,
   DELIVERIES,
   type DeliveryRow,
+  json,
   OUTBOX,
   type OutboxRow,
+  present,
+  toAlert,
+  toTransaction,
   type TransactionRow,
 } from './rows.ts'
-import { json, present, toAlert, toTransaction } from './shown.ts'
 import type { DurableEvent, PassingEvent } from './status.ts'
 import type { PaymentEvents } from './types.ts'
 

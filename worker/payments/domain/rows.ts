@@ -1,7 +1,8 @@
 // The tables of payments, each told once: see schema.sql for what each column means. Times are ms,
 // amounts minor units. From here follow the types of their rows, what is read and written of them,
-// what a new row has that nobody gives it, and what is shown as it is. Pure.
+// what a new row has that nobody gives it, and what the API and the events show of it. Pure.
 
+import { reasonOf } from '../../shared/log.ts'
 import type { PaymentError } from './exceptions.ts'
 import type {
   Action,
@@ -13,7 +14,14 @@ import type {
   PaymentStatus,
 } from './status.ts'
 import { isoTime } from './time.ts'
-import type { Metadata, OpenAlert } from './types.ts'
+import type {
+  AlertDetail,
+  Metadata,
+  OpenAlert,
+  RaisedAlert,
+  SettledAlert,
+  Transaction,
+} from './types.ts'
 
 /** The number of this schema: that of schema.sql, and the highest in migrations/. */
 export const SCHEMA_VERSION = 7
@@ -248,6 +256,51 @@ export interface Rows {
 export type TableName = keyof Rows
 export type TableRow = Rows[TableName][number]
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+
+/** As the API, the events and the host application see it; so is `toAlert`. */
+export function toTransaction(row: TransactionRow): Transaction {
+  const { paid_at, paid_amount: amount, paid_currency: currency } = row
+  const isPaid = paid_at !== null && amount !== null && currency !== null
+  return {
+    ...TRANSACTIONS.show(row),
+    externalReferenceId: row.external_reference_id ?? '',
+    ...(isPaid && { paid: { amount, currency } }),
+    ...(row.is_repeat === 1 && { isRepeat: true as const }),
+  }
+}
+
+export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
+  const { acknowledgedAt, ...raised } = {
+    ...ALERTS.show(row),
+    transactionId: row.transaction_id ?? '',
+    detail: json<AlertDetail>(row.detail) ?? {},
+  }
+  if (acknowledgedAt === undefined) return raised
+  return {
+    ...raised,
+    acknowledgedAt,
+    acknowledgedBy: row.acknowledged_by ?? '',
+    ...present({ gatewayReference: row.gateway_reference }),
+  }
+}
+
+type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], null> }
+
+/** The values that are not NULL; the other properties are left out. */
+export function present<Values extends object>(values: Values): Present<Values> {
+  const there: Partial<Record<keyof Values, unknown>> = {}
+  for (const name in values) {
+    if (values[name] !== null) there[name] = values[name]
+  }
+  return there as Present<Values>
+}
+
+export const json = <Value>(text: string | null): Value | null =>
+  text === null ? null : (JSON.parse(text) as Value)
+
+/** Why it cannot be read. The JSON parser quotes its input, which may be the payer's own data. */
+export const unreadableReason = (error: unknown): string =>
+  error instanceof SyntaxError ? 'a value is not JSON' : reasonOf(error)
 
 /** `Shown`: what the API has of it, under the column's name in camel case; never: nothing. */
 interface Column<Value, Shown = never> {

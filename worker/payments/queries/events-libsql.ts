@@ -5,10 +5,12 @@ import type { Payment } from '../domain/payment.ts'
 import {
   type AlertRow,
   type DeliveryRow,
-  NOTES,
   type NoteRow,
+  NOTES,
   type OutboxRow,
   type RefundRow,
+  toAlert,
+  toTransaction,
   type TransactionRow,
   WEBHOOK_EVENTS,
 } from '../domain/rows.ts'
@@ -17,13 +19,11 @@ import {
   listed,
   type ReadEventRow,
   toAct,
-  toAlert,
   toCheck,
   toEventRecord,
   toRefund,
   toStoredEvent,
-  toTransaction,
-} from '../domain/shown.ts'
+} from './shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { EventRecord, Listed, ListedStory, WebhookRate } from '../domain/types.ts'

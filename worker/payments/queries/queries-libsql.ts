@@ -1,8 +1,8 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
 import type { Pause } from '../acts/working-set.ts'
-import type { AlertRow, DeliveryRow } from '../domain/rows.ts'
-import { type AuditedRow, listed, present, toAct, toAlert } from '../domain/shown.ts'
+import { type AlertRow, type DeliveryRow, present, toAlert } from '../domain/rows.ts'
+import { type AuditedRow, listed, toAct } from './shown.ts'
 import type { Action } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { AlertRecord, AuditRecord, FailingEndpoint, Listed } from '../domain/types.ts'

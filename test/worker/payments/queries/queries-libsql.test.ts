@@ -1,7 +1,7 @@
 // What can be read back: lists, pages, stories and alerts.
 
 import { describe, expect, it } from 'vitest'
-import { toTransaction } from '../../../../worker/payments/domain/shown.ts'
+import { toTransaction } from '../../../../worker/payments/domain/rows.ts'
 import { type EventWish, HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from '../ledger/memory-ledger.ts'
 

@@ -9,7 +9,6 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
-import { present } from '../../domain/shown.ts'
 import type { Report } from '../../domain/types.ts'
 import { callbackAddress } from '../callbacks.ts'
 import {
@@ -169,12 +168,13 @@ export const mollie = {
         if (!found) return { known: false }
         const { payment, report } = found
         const { externalReferenceId } = wire.referencesIn(payment) ?? {}
+        const payableUntil = wire.payableUntil(payment)
         return {
           known: true,
           ...report,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
           isBeingPaid: wire.isBeingPaid(payment),
-          ...present({ payableUntil: wire.payableUntil(payment) ?? null }),
+          ...(payableUntil !== undefined && { payableUntil }),
           ...(!payment.isCancelable && { cancelRefusal: wire.NOT_CANCELABLE }),
         }
       },

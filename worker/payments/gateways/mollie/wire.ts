@@ -3,7 +3,6 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { majorText } from '../../domain/money.ts'
-import { present } from '../../domain/shown.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, RefundSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
 import { moneyOf, optionalText } from '../fields.ts'
@@ -191,16 +190,19 @@ const failureOf = ({ statusReason, details }: Payment): PaymentError =>
     statusReason?.message ?? details?.failureMessage ?? 'The payment failed.',
   )
 
-export const refundsOf = (read: Payment, readAt: number): RefundSet => ({
-  readAt,
-  ...present({ captured: capturedOf(read) ?? null }),
-  refunds: read._embedded.refunds.map(({ id, amount, status, metadata }) => ({
-    id,
-    amount: amount.amount,
-    ...(metadata?.refund_id !== undefined && { refundId: metadata.refund_id }),
-    ...refundState(status),
-  })),
-})
+export function refundsOf(read: Payment, readAt: number): RefundSet {
+  const captured = capturedOf(read)
+  return {
+    readAt,
+    ...(captured !== undefined && { captured }),
+    refunds: read._embedded.refunds.map(({ id, amount, status, metadata }) => ({
+      id,
+      amount: amount.amount,
+      ...(metadata?.refund_id !== undefined && { refundId: metadata.refund_id }),
+      ...refundState(status),
+    })),
+  }
+}
 
 /** A status that is not known reserves the amount: it may still be made. */
 export function refundState(status: string): Pick<ReportedRefund, 'status' | 'error'> {

@@ -1,29 +1,27 @@
-// Rows as the API, the events and the host application see them. Pure. Throws for what no code
-// writes: a time that no date has, a text that is not JSON.
+// Rows as the API has them. Pure. Throws for what no code writes: a time that no date has, a text
+// that is not JSON.
 
-import { reasonOf } from '../../shared/log.ts'
-import { majorText } from './money.ts'
+import { majorText } from '../domain/money.ts'
 import {
-  ALERTS,
-  type AlertRow,
   AUDIT,
   type AuditRow,
   DELIVERIES,
   type DeliveryRow,
+  json,
   MOVEMENTS,
   type MovementRow,
   OUTBOX,
   type OutboxRow,
+  present,
   REFUNDS,
   type RefundRow,
-  TRANSACTIONS,
   type TransactionRow,
+  unreadableReason,
   WEBHOOK_EVENTS,
   type WebhookEventRow,
-} from './rows.ts'
-import { isoTime, isTime } from './time.ts'
+} from '../domain/rows.ts'
+import { isoTime, isTime } from '../domain/time.ts'
 import type {
-  AlertDetail,
   AuditRecord,
   CheckTimes,
   DeliveryRecord,
@@ -31,44 +29,15 @@ import type {
   Listed,
   Movement,
   PauseRecord,
-  RaisedAlert,
   RefundRecord,
-  SettledAlert,
   StoredEvent,
-  Transaction,
-} from './types.ts'
-
-export function toTransaction(row: TransactionRow): Transaction {
-  const { paid_at, paid_amount: amount, paid_currency: currency } = row
-  const isPaid = paid_at !== null && amount !== null && currency !== null
-  return {
-    ...TRANSACTIONS.show(row),
-    externalReferenceId: row.external_reference_id ?? '',
-    ...(isPaid && { paid: { amount, currency } }),
-    ...(row.is_repeat === 1 && { isRepeat: true as const }),
-  }
-}
+} from '../domain/types.ts'
 
 /** A time that no date has is left out: the rest of the payment is shown. */
 export function toCheck(row: TransactionRow): CheckTimes {
   const { last_check_at: last, last_check_status: lastStatus, next_check_at: next } = row
   const possible = (ms: number | null) => (ms !== null && isTime(ms) ? isoTime(ms) : null)
   return present({ lastAt: possible(last), lastStatus, nextAt: possible(next) })
-}
-
-export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
-  const { acknowledgedAt, ...raised } = {
-    ...ALERTS.show(row),
-    transactionId: row.transaction_id ?? '',
-    detail: json<AlertDetail>(row.detail) ?? {},
-  }
-  if (acknowledgedAt === undefined) return raised
-  return {
-    ...raised,
-    acknowledgedAt,
-    acknowledgedBy: row.acknowledged_by ?? '',
-    ...present({ gatewayReference: row.gateway_reference }),
-  }
 }
 
 /** `raw_bytes`: of what the gateway sent, where that was left out. */
@@ -145,23 +114,5 @@ export const listed =
       return { id: row.id, code: 'unreadable', invalid: `The row cannot be read: ${why}.` }
     }
   }
-
-type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], null> }
-
-/** The values that are not NULL; the other properties are left out. */
-export function present<Values extends object>(values: Values): Present<Values> {
-  const there: Partial<Record<keyof Values, unknown>> = {}
-  for (const name in values) {
-    if (values[name] !== null) there[name] = values[name]
-  }
-  return there as Present<Values>
-}
-
-export const json = <Value>(text: string | null): Value | null =>
-  text === null ? null : (JSON.parse(text) as Value)
-
-/** Why it cannot be read. The JSON parser quotes its input, which may be the payer's own data. */
-export const unreadableReason = (error: unknown): string =>
-  error instanceof SyntaxError ? 'a value is not JSON' : reasonOf(error)
 
 const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

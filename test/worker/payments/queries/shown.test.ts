@@ -1,19 +1,18 @@
 // Rows as the API and the host application see them: by other names, without what is NULL.
 
 import { describe, expect, it } from 'vitest'
+import { toAlert, toTransaction } from '../../../../worker/payments/domain/rows.ts'
 import {
   type AuditedRow,
   type BookedRow,
   listed,
   toAct,
-  toAlert,
   toCheck,
   toEventRecord,
   toMovement,
   toRefund,
   toStoredEvent,
-  toTransaction,
-} from '../../../../worker/payments/domain/shown.ts'
+} from '../../../../worker/payments/queries/shown.ts'
 import {
   alertRow,
   came,
