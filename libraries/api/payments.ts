@@ -58,7 +58,7 @@ import {
   noteAskedSchema,
   sendAllSchema,
 } from '../../worker/payments/api/routes.ts'
-import { chargeSchema, metadataSchema } from '../../worker/payments/charging/charge-request.ts'
+import { chargeSchema, metadataSchema } from '../../worker/payments/charging/charge.ts'
 import { refundSchema } from '../../worker/payments/charging/refund.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import { type Answer, type Description, type Operation, revalidated } from './operation.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { acknowledgementSchema } from '../../../worker/payments/api/routes.ts'
-import { chargeSchema } from '../../../worker/payments/charging/charge-request.ts'
+import { chargeSchema } from '../../../worker/payments/charging/charge.ts'
 import { refundSchema } from '../../../worker/payments/charging/refund.ts'
 import { checkFields } from '../../../worker/shared/fields.ts'
 import { request } from '../../support/payments.ts'

@@ -2,7 +2,7 @@
 // with alerts and webhooks. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { chargeSchema, metadataSchema } from '../charging/charge-request.ts'
+import { chargeSchema, metadataSchema } from '../charging/charge.ts'
 import {
   ALERT_KINDS,
   CALL_KINDS,

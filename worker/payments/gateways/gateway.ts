@@ -136,7 +136,7 @@ export interface Gateway extends MaskedFields {
   readonly key: string
   /**
    * Three capital letters each. A charge in another currency is refused before the driver is asked,
-   * by `charge-request.ts`.
+   * by `charge.ts`.
    */
   readonly currencies: readonly string[] | 'any'
   /**

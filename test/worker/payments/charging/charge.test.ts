@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { end } from '../../../../libraries/testing/fake-clock.ts'
-import { validCharge } from '../../../../worker/payments/charging/charge-request.ts'
+import { validCharge } from '../../../../worker/payments/charging/charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
