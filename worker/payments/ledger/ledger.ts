@@ -1,13 +1,23 @@
 // The ledger of one deployment: the one writer of its database. It takes acts in groups, loads the
 // rows for a whole group, decides one act after the other, and saves what has changed as one
-// transaction. `acts/` has what they decide.
+// transaction: of an act all is stored, or none. `acts/` has what they decide.
+//
+// A caller generates an `id` once and keeps it through its retries: a call that is repeated because
+// its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Act, DueClaim, EventClaim, Rules } from '../acts/act.ts'
-import { ACTS, type LedgerActs } from '../acts/acts.ts'
-import { claimEvents, hurryEvents, settleEvents } from '../acts/dispatch.ts'
-import { applyParked, findParked } from '../acts/webhook.ts'
+import { recordAnswer, settleCheck } from '../acts/answer.ts'
+import { beginCharge } from '../acts/begin-charge.ts'
+import { checkSoon, claimCheck, claimChecks } from '../acts/check.ts'
+import { beginClosing, endClosing } from '../acts/close-charge.ts'
+import { acknowledge, reopen, writeNote } from '../acts/desk.ts'
+import { claimEvents, hurryEvents, redeliver, settleEvents } from '../acts/dispatch.ts'
+import { finishCharge } from '../acts/finish-charge.ts'
+import { pause, resume } from '../acts/pause.ts'
+import { beginRefund, finishRefund } from '../acts/refund.ts'
+import { applyParked, findParked, recordWebhook } from '../acts/webhook.ts'
 import type { WorkingSet } from '../acts/working-set.ts'
 import { counted } from '../counted.ts'
 import type { References } from '../domain/double-payment.ts'
@@ -30,6 +40,60 @@ import { groupCommit } from './group-commit.ts'
 import type { Database } from './libsql/database-libsql.ts'
 import type { Installation } from './libsql/ledger-row-libsql.ts'
 import { libsqlStore, type Store } from './libsql/store-libsql.ts'
+
+/** What it does, each act by its name: its methods and the calls to its object. */
+export const ACTS = {
+  /** Records a verified event and applies it to its transaction. */
+  webhook: recordWebhook,
+  /** Records what the gateway tells when it is asked, if that is new, and applies it. */
+  answer: recordAnswer,
+  /** The sweeper soon checks the payment with these ids, if it is known. */
+  checkSoon,
+
+  /** Stores a charge before its gateway is called, or finds the one that this request made. */
+  beginCharge,
+  /** Stores the gateway's answer, and applies events that were parked for it. */
+  finishCharge,
+  /** Ends a charge that never reached its gateway; any other one its gateway has to end. */
+  beginClosing,
+  /** Its gateway has not ended it. */
+  endClosing,
+  /** Claims a refund before its gateway is called: one of a transaction at a time. */
+  beginRefund,
+  finishRefund,
+
+  /** Transactions whose check is due. Without a result they are due again at `until`. */
+  claimChecks,
+  /** One of them, due or not. The sweeper leaves it alone until `until`. */
+  claimCheck,
+  /** As `answer`, if there is one, and with what follows for the next check. */
+  settleCheck,
+
+  /** Sends a delivery again, in any status. False: there is none with this id. */
+  redeliver,
+  /** Makes what waits for an endpoint due, the oldest of it. True: there may be more. */
+  hurryEvents,
+  /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
+  acknowledge,
+  /** Takes that back, a minute long. */
+  reopen,
+  /** Undefined: there is no payment with this id. */
+  writeNote,
+
+  /** Nothing new is begun until `resume`. Again, it changes nothing. */
+  pause,
+  resume,
+} satisfies Record<string, (input: never, rules: Rules) => Act<unknown>>
+
+type Acts = typeof ACTS
+type AnswerOf<Made> = Made extends Act<infer Answer> ? Answer : never
+
+/** Each act, as the writer answers it. */
+type LedgerActs = {
+  [Name in keyof Acts]: (
+    input: Parameters<Acts[Name]>[0],
+  ) => Promise<AnswerOf<ReturnType<Acts[Name]>>>
+}
 
 export interface LedgerDeps {
   database: Database

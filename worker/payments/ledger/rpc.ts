@@ -3,17 +3,16 @@
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { ACTS, type LedgerActs } from '../acts/acts.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import { LedgerRefused, LedgerUnavailable, OtherDatabase, SchemaMismatch } from './failures.ts'
-import type { Ledger } from './ledger.ts'
+import { ACTS, type Ledger } from './ledger.ts'
 import type { Refusals } from './refused-webhooks.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
 export type LedgerApi = Ledger & GatewayGuard & Refusals
 
 /** Beside the acts. */
-const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof LedgerActs>, true>> = {
+const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof typeof ACTS>, true>> = {
   applyParked: true,
   dispatchDue: true,
   forget: true,
