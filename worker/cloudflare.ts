@@ -1,6 +1,6 @@
 // The edge on Cloudflare: fetch, scheduled, the dispatcher and the object classes. Wiring only.
 
-import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
+import { DurableObject, WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { type RequestIdVariables, requestId } from 'hono/request-id'
 import { createApp } from './app.ts'
@@ -16,13 +16,20 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import type { PendingEvent } from './payments/domain/outbox.ts'
 import { type BreakerState, createGuard } from './payments/gateways/guard.ts'
 import { openLedger } from './payments/ledger/ledger.ts'
-import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { comparing, Installation } from './payments/ledger/libsql/ledger-row-libsql.ts'
 import { createRefusals, type RefusalStore } from './payments/ledger/refused-webhooks.ts'
-import { type LedgerNamespace, objectLedger } from './payments/ledger/rpc.ts'
+import {
+  answerCall,
+  type LedgerApi,
+  type LedgerCall,
+  type LedgerNamespace,
+  type LedgerReply,
+  objectLedger,
+} from './payments/ledger/rpc.ts'
 import { countingLog } from './payments/metrics.ts'
 import { createDeliverer, type Deliverer, subscribersOf } from './payments/outbox/deliver.ts'
+import { DUE_BATCH } from './payments/outbox/dispatch.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { objectEndedSessions, SessionsObject } from './session/ended-sessions-object.ts'
@@ -68,33 +75,60 @@ export function signalbox(file: SignalboxFile) {
   )
   const edgeFor = oncePerIsolate((env) => openEdge(env, file, delivererFor))
 
-  class LedgerObject extends ledgerObject<Env>((env, { storage, exports }) => {
-    const { Dispatcher } = exports as unknown as Exports
-    // Kept on disk: an object with nothing to do is put away long before a circuit closes again.
-    const breakers = {
-      get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
-      set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
+  /**
+   * The ledger and its guard: a shell around the one writer of a database. Its memory (tokens, the
+   * queue of writes) may be lost at any time.
+   */
+  class LedgerObject extends DurableObject<Env> {
+    #ledger: LedgerApi | undefined
+
+    async call(call: string): Promise<string> {
+      return JSON.stringify(await this.#answer(JSON.parse(call) as LedgerCall))
     }
-    const refusals: RefusalStore = {
-      get: (name) => storage.kv.get(name),
-      set: (name, value) => storage.kv.put(name, value),
+
+    /** Events that were not delivered are due again. A failure is logged, and the sweeper's. */
+    override async alarm(): Promise<void> {
+      const due = { now: hostClock.now(), limit: DUE_BATCH }
+      await this.#answer({ name: 'dispatchDue', args: [due] })
     }
-    const config = paymentsConfig(env, file)
-    const { gateways, listeners, endpoint, references } = config
-    const counting = { ...host, log: countedLog(config) }
-    const guard = createGuard({ gateways, store: breakers, ...counting })
-    const ledger = openLedger({
-      database: libsqlDatabase(config.database, hostClock.now),
-      installation: new Installation(config.installation),
-      subscribers: subscribersOf(listeners, endpoint),
-      references,
-      deliver: async (pending, called) =>
-        JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending), called)),
-      wakeAt: (at) => void storage.setAlarm(at),
-      ...counting,
-    })
-    return { ...ledger, ...guard, ...createRefusals(hostClock, refusals) }
-  }) {}
+
+    #answer(call: LedgerCall): Promise<LedgerReply> {
+      const open = () => {
+        this.#ledger ??= this.#open()
+        return this.#ledger
+      }
+      return answerCall(open, call, consoleLog)
+    }
+
+    #open(): LedgerApi {
+      const { storage, exports } = this.ctx
+      const { Dispatcher } = exports as unknown as Exports
+      // Kept on disk: an object with nothing to do is put away long before a circuit closes again.
+      const breakers = {
+        get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
+        set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
+      }
+      const refusals: RefusalStore = {
+        get: (name) => storage.kv.get(name),
+        set: (name, value) => storage.kv.put(name, value),
+      }
+      const config = paymentsConfig(this.env, file)
+      const { gateways, listeners, endpoint, references } = config
+      const counting = { ...host, log: countedLog(config) }
+      const guard = createGuard({ gateways, store: breakers, ...counting })
+      const ledger = openLedger({
+        database: libsqlDatabase(config.database, hostClock.now),
+        installation: new Installation(config.installation),
+        subscribers: subscribersOf(listeners, endpoint),
+        references,
+        deliver: async (pending, called) =>
+          JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending), called)),
+        wakeAt: (at) => void storage.setAlarm(at),
+        ...counting,
+      })
+      return { ...ledger, ...guard, ...createRefusals(hostClock, refusals) }
+    }
+  }
 
   /**
    * Calls listeners and the endpoint in invocations of their own, which the ledger begins: each may

@@ -10,7 +10,6 @@ import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
 import { INSTALLATION } from '../ledger/libsql/ledger-row-libsql.ts'
-import { LOCATION_HINTS, type LocationHint } from '../ledger/rpc.ts'
 import type { Endpoint, Listeners } from '../outbox/deliver.ts'
 import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
 import { routePrefixOf } from '../webhooks/route-names.ts'
@@ -53,8 +52,11 @@ export interface PaymentsConfig {
   /** Where gateways reach us, for those that get a callback URL with each charge. */
   publicUrl: string | undefined
   /** Where Cloudflare should run the ledger: one of its location hints. */
-  ledgerLocation: LocationHint | undefined
+  ledgerLocation: (typeof LOCATION_HINTS)[number] | undefined
 }
+
+/** Cloudflare's location hints for an object. */
+const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
 
 /** The URL of a database that a server has, and not a file. */
 export const isServed = (url: string): boolean => /^(libsql|https?):\/\//.test(url)

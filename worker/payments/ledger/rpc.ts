@@ -1,5 +1,5 @@
-// Both ends of the calls to the ledger's Durable Object. Failures are sent as data, because an
-// error loses its class on the way.
+// Both ends of the calls to the ledger's Durable Object, which is worker/cloudflare.ts's. Failures
+// are sent as data, because an error loses its class on the way.
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -76,23 +76,9 @@ export interface LedgerStub {
   call(call: string): Promise<string>
 }
 
-/** Cloudflare's location hints for an object. */
-export const LOCATION_HINTS = [
-  'wnam',
-  'enam',
-  'sam',
-  'weur',
-  'eeur',
-  'apac',
-  'oc',
-  'afr',
-  'me',
-] as const
-export type LocationHint = (typeof LOCATION_HINTS)[number]
-
 /** What this file needs of the binding. */
 export interface LedgerNamespace {
-  getByName(name: string, options?: { locationHint?: LocationHint }): LedgerStub
+  getByName(name: string, options?: { locationHint?: string }): LedgerStub
 }
 
 export interface ObjectLedgerDeps {
@@ -100,7 +86,7 @@ export interface ObjectLedgerDeps {
   /** One for each database: two objects would be two writers. */
   name: string
   /** Near the database, so that only the first hop is long. Only the first call decides. */
-  locationHint?: LocationHint
+  locationHint?: string
   clock: Clock
 }
 
