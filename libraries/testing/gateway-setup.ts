@@ -1,8 +1,7 @@
 // A gateway's driver with the real guard and the real call: tokens, timeouts, retries, the breaker.
 // `fetch` is a gateway of the test, and the test moves the clock.
 
-import type { Notify } from '../../worker/payments/domain/outbox.ts'
-import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
+import type { Notify, PaymentEvents } from '../../worker/payments/domain/types.ts'
 import {
   CALL_TIMEOUT_MS,
   type ClientDeps,

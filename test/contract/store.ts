@@ -2,10 +2,9 @@
 // a save stores all of its rows or nothing. It knows no rule of money.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Key } from '../../worker/payments/acts/act.ts'
-import type { Changes } from '../../worker/payments/acts/working-set.ts'
+import type { Changes, Key } from '../../worker/payments/acts/act.ts'
+import { LEASE_MS } from '../../worker/payments/acts/store.ts'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
-import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../worker/payments/domain/rows.ts'
 import { BEHIND_MS, isoTime } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/failures.ts'

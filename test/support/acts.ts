@@ -1,7 +1,12 @@
 // Runs an act on rows in memory, for tests of what it decides.
 
-import type { Act, Rules } from '../../worker/payments/acts/act.ts'
-import { type Changes, type Stored, WorkingSet } from '../../worker/payments/acts/working-set.ts'
+import {
+  type Act,
+  type Changes,
+  type Rules,
+  type Stored,
+  WorkingSet,
+} from '../../worker/payments/acts/act.ts'
 import type { Payment } from '../../worker/payments/domain/payment.ts'
 
 /** Every event has a listener, and no endpoint. */

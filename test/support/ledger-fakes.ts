@@ -1,6 +1,7 @@
 // Fakes around the ledger: subscribers, and a deliverer that records its events.
 
-import type { PendingEvent, Subscribers } from '../../worker/payments/domain/outbox.ts'
+import type { Subscribers } from '../../worker/payments/acts/act.ts'
+import type { PendingEvent } from '../../worker/payments/acts/dispatch.ts'
 import {
   DURABLE_EVENTS,
   type DurableEvent,

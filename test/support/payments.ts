@@ -1,7 +1,7 @@
 // Payments and events for tests: each test gives only the fields that matter to it.
 
+import type { PendingEvent } from '../../worker/payments/acts/dispatch.ts'
 import type { PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
-import type { PendingEvent } from '../../worker/payments/domain/outbox.ts'
 import type { DurableEvent } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,

@@ -1,26 +1,18 @@
 // An act, as the writer takes it: which rows it has to see, and what it decides on them. Many are
-// loaded, decided one after the other, and saved as one transaction. Pure.
+// loaded as one working set, decided one after the other, each on the rows as the one before it
+// left them, and saved as one transaction. No rule and no database is here. Pure.
 
-import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
-import type { PaymentIds } from '../domain/match.ts'
-import { movementsOf } from '../domain/movement.ts'
-import { newId } from '../domain/new-id.ts'
-import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
+import type { References } from '../domain/double-payment.ts'
+import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
+import type { Payment } from '../domain/payment.ts'
 import {
-  type Decision,
-  isRaisedOrSettled,
-  type Payment,
-  raiseAlert,
-  withAlerts,
-} from '../domain/payment.ts'
-import {
-  type AlertRow,
-  AUDIT,
-  type AuditRow,
+  type Rows,
+  TABLE_NAMES,
+  type TableName,
+  type TableRow,
   type TransactionRow,
-  type WebhookEventRow,
 } from '../domain/rows.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { DurableEvent } from '../domain/status.ts'
 
 /** A day of events may wait: one save of all of them would hold up every payment. */
 export const HURRIED_AT_ONCE = 500
@@ -110,6 +102,13 @@ export interface Act<Answer> {
   decide(rows: WorkingSet): Answer
 }
 
+/** Who gets stored events, as configured. An event without a subscriber is stored as done. */
+export interface Subscribers {
+  hasListeners(type: DurableEvent): boolean
+  /** URL of the host application's endpoint, if it wants events of this type. */
+  endpointFor(type: DurableEvent): string | undefined
+}
+
 /** How decisions are stored, as configured. */
 export interface Rules {
   subscribers: Subscribers
@@ -130,6 +129,8 @@ export interface Paused {
   transactionId?: string
 }
 
+export const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
+
 /** Throws where its caller has taken the id from a payment that it knows. */
 export function paymentIn(rows: WorkingSet, id: string): Payment {
   const payment = rows.payment(id)
@@ -137,92 +138,182 @@ export function paymentIn(rows: WorkingSet, id: string): Payment {
   return payment
 }
 
-export const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
-
-/** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
-export function recordAct(
-  rows: WorkingSet,
-  asked: { id: string; by?: string | undefined } | undefined,
-  act: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,
-): void {
-  if (asked?.by === undefined) return
-  rows.put({ audit: [AUDIT.row({ ...act, id: asked.id, subject: asked.by })] })
+/** While payments are paused, nothing new is begun; what was begun is settled. */
+export interface Pause {
+  /** ms */
+  since: number
+  /** The subject that asked for it. */
+  by: string
 }
 
-/** A decision that may move money. */
-interface Moving {
-  before: Payment
-  decision: Decision
-  now: number
-  /** That caused it, with its outcome. */
-  event?: WebhookEventRow
+/** Rows of any tables. */
+export type Changes = { readonly [Name in TableName]?: readonly Rows[Name][number][] }
+
+/** What changed in one table: new rows, and each changed row beside what was loaded. */
+export interface TableChanges<Row> {
+  inserted: Row[]
+  updated: { before: Row; after: Row }[]
 }
 
-/**
- * Stores a decision with what it moves in the books, and with what follows for an order that was
- * paid twice.
- */
-export function storeInOrder(
-  rows: WorkingSet,
-  { before, decision, now, event }: Moving,
-  rules: Rules,
-): void {
-  const others = othersOf(rows, before.transaction, rules.references)
-  for (const each of decideInOrder(before, decision, others, now)) store(rows, each, rules)
-  rows.put({ movements: movementsOf(before, decision, { now, event }) })
+export interface Matched extends Match {
+  /** The payment of its row. */
+  payment: Payment
 }
 
-/** The other payments of its order that are loaded. */
-export const othersOf = (
-  rows: WorkingSet,
-  transaction: TransactionRow,
-  references: References,
-): Payment[] =>
-  rows
-    .all('transactions')
-    .filter((row) => isOfOrder(transaction, row, references))
-    .flatMap(({ id }) => rows.payment(id) ?? [])
-
-/** Its steps with this change, an event each: of one that is new and over, both. */
-function alertSteps(row: AlertRow, before: AlertRow | undefined): AlertRow[] {
-  if (!isRaisedOrSettled(before, row)) return []
-  const isKnown = before !== undefined || row.acknowledged_at === null
-  return isKnown ? [row] : [{ ...row, acknowledged_at: null, acknowledged_by: null }, row]
+/** An event as its gateway names it. */
+export interface EventKey {
+  gateway: string
+  event_id: string
 }
 
-/** Stores the rows that a decision has changed or made, with its events and alerts. */
-export function store(
-  rows: WorkingSet,
-  { payment: decided, events, alerts }: Decision,
-  { subscribers }: Rules,
-): void {
-  const known = rows.all('alerts')
-  const raised = alerts.flatMap((alert) => {
-    const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
-    return raiseAlert(alert, same, () => newId(alert.createdAt)) ?? []
-  })
-  const payment = withAlerts(decided, raised)
-  const { transaction, refunds, disputes } = payment
-  const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
-  const stored = [
-    // The events of this decision have the alert, too.
-    ...events.map((event) => {
-      const then = { ...event.transaction, alert: transaction.alert }
-      return outboxRows({ ...event, transaction: then }, subscribers)
-    }),
-    ...changed
-      .flatMap((row) => alertSteps(row, rows.get('alerts', row.id)))
-      .flatMap((row) => {
-        const id = newId(row.acknowledged_at ?? row.created_at)
-        return alertRows(row, { id, transaction }, subscribers) ?? []
-      }),
-  ]
-  rows.put({
-    transactions: [transaction],
-    refunds,
-    disputes,
-    alerts: changed,
-    outbox: stored.map(({ outbox }) => outbox),
-    deliveries: stored.flatMap(({ delivery }) => delivery ?? []),
-  })
+/** What is stored beside the rows. */
+export interface Stored {
+  installation: string
+  /** Payments are paused. */
+  pause?: Pause | undefined
+  /** Events of which only the keys are left. */
+  forgotten?: readonly EventKey[]
+}
+
+export class WorkingSet {
+  /** The database's own id. */
+  readonly installation: string
+  readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
+  readonly #forgotten: readonly EventKey[]
+  readonly #loadedPause: Pause | undefined
+  #pause: Pause | undefined
+  /** What takes the changes of the running act back, in their order. */
+  #undo: (() => void)[] = []
+
+  constructor({ installation, pause, forgotten = [] }: Stored, loaded: Changes) {
+    this.installation = installation
+    this.#loadedPause = pause
+    this.#pause = pause
+    this.#forgotten = forgotten
+    const tables = TABLE_NAMES.map((name) => [name, new Table<TableRow>(loaded[name])])
+    this.#tables = Object.fromEntries(tables)
+  }
+
+  get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
+    return this.#tables[table].get(id)
+  }
+
+  all<Name extends TableName>(table: Name): readonly Rows[Name][number][] {
+    return this.#tables[table].all()
+  }
+
+  /** Payments are paused. */
+  get pause(): Pause | undefined {
+    return this.#pause
+  }
+
+  set pause(pause: Pause | undefined) {
+    const before = this.#pause
+    this.#undo.push(() => {
+      this.#pause = before
+    })
+    this.#pause = pause
+  }
+
+  get isPauseChanged(): boolean {
+    return this.#pause !== this.#loadedPause
+  }
+
+  /** The event was recorded before, and only its key is left. */
+  isForgotten(gateway: string, eventId: string): boolean {
+    return this.#forgotten.some((key) => key.gateway === gateway && key.event_id === eventId)
+  }
+
+  match(ids: PaymentIds): Matched | undefined {
+    const match = matchTransaction(this.all('transactions'), ids)
+    return match && { ...match, payment: this.#paymentOf(match.row) }
+  }
+
+  payment(id: string | undefined): Payment | undefined {
+    const transaction = id === undefined ? undefined : this.get('transactions', id)
+    return transaction && this.#paymentOf(transaction)
+  }
+
+  #paymentOf(transaction: TransactionRow): Payment {
+    const { id } = transaction
+    const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
+    const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const disputes = this.all('disputes').filter((row) => row.transaction_id === id)
+    const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
+    return { transaction, refunds, disputes, alerts }
+  }
+
+  /** Replaces the rows with these ids. */
+  put(changes: Changes): void {
+    for (const table of TABLE_NAMES) {
+      for (const row of changes[table] ?? []) this.#put(table, row)
+    }
+  }
+
+  /** If `work` throws, nothing is changed. */
+  attempt<Result>(work: () => Result): Result {
+    const before = this.#undo
+    this.#undo = []
+    try {
+      const result = work()
+      before.push(...this.#undo)
+      return result
+    } catch (error) {
+      for (const undo of this.#undo.reverse()) undo()
+      throw error
+    } finally {
+      this.#undo = before
+    }
+  }
+
+  changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
+    return this.#tables[table].changes()
+  }
+
+  get isChanged(): boolean {
+    return this.isPauseChanged || TABLE_NAMES.some((table) => this.#tables[table].isChanged)
+  }
+
+  #put<Name extends TableName>(table: Name, row: Rows[Name][number]): void {
+    const before = this.get(table, row.id)
+    this.#undo.push(() => this.#tables[table].set(row.id, before))
+    this.#tables[table].set(row.id, row)
+  }
+}
+
+class Table<Row extends { id: string }> {
+  readonly #loaded: ReadonlyMap<string, Row>
+  readonly #rows: Map<string, Row>
+
+  constructor(loaded: readonly Row[] = []) {
+    this.#loaded = new Map(loaded.map((row) => [row.id, row]))
+    this.#rows = new Map(this.#loaded)
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id)
+  }
+
+  all(): readonly Row[] {
+    return [...this.#rows.values()]
+  }
+
+  set(id: string, row: Row | undefined): void {
+    if (row) this.#rows.set(id, row)
+    else this.#rows.delete(id)
+  }
+
+  get isChanged(): boolean {
+    return this.all().some((row) => this.#loaded.get(row.id) !== row)
+  }
+
+  changes(): TableChanges<Row> {
+    const changes: TableChanges<Row> = { inserted: [], updated: [] }
+    for (const after of this.#rows.values()) {
+      const before = this.#loaded.get(after.id)
+      if (!before) changes.inserted.push(after)
+      else if (before !== after) changes.updated.push({ before, after })
+    }
+    return changes
+  }
 }

@@ -27,10 +27,10 @@ import type { RefundRow, TransactionRow, WebhookEventRow } from '../domain/rows.
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
-import { type Act, type Key, keysOfIds, paymentIn, type Rules, store } from './act.ts'
+import { type Act, type Key, keysOfIds, paymentIn, type Rules, type WorkingSet } from './act.ts'
 import { type UnreadableEvent, unreadableTwice, withCheck, withCheckSoon } from './check.ts'
 import { eventOf, keysOfEvent, take } from './webhook.ts'
-import type { WorkingSet } from './working-set.ts'
+import { store } from './store.ts'
 
 /** What a gateway tells of a payment about which it was asked. */
 export interface Answer {

@@ -18,8 +18,8 @@ import { type Decision, isCalled, isForeign, NEVER_CALLED, newEvent } from '../d
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
-import { type Act, type Key, type Paused, type Rules, recordAct, store } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { Act, Key, Paused, Rules, WorkingSet } from './act.ts'
+import { recordAct, store } from './store.ts'
 
 export interface ChargeStart {
   /** ULID: the transaction's, when this begins one. */

@@ -26,10 +26,9 @@ import {
   type Key,
   keysOfIds,
   type Rules,
-  recordAct,
-  store,
+  type WorkingSet,
 } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import { recordAct, store } from './store.ts'
 
 /**
  * What a clock wrote that ran ahead is due once that is right again: by its own time, a payer who

@@ -5,8 +5,8 @@ import { CLOSED, cancelledBy, closedBy, isUnpayable, type Purpose } from '../dom
 import { isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
-import { type Act, type Paused, paymentIn, type Rules, recordAct, store } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import { type Act, type Paused, paymentIn, type Rules, type WorkingSet } from './act.ts'
+import { recordAct, store } from './store.ts'
 
 export interface ClosingStart {
   /** ULID, generated once for each call: of the act, and of the event if there is one at once. */

@@ -14,8 +14,8 @@ import {
 } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
-import { type Act, type Asked, othersOf, type Rules, recordAct, storeInOrder } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { Act, Asked, Rules, WorkingSet } from './act.ts'
+import { othersOf, recordAct, storeInOrder } from './store.ts'
 
 interface Acknowledged {
   id: string

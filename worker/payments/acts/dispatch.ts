@@ -2,9 +2,9 @@
 // trying them is settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { MAX_RETRY_MS } from '../../shared/outgoing.ts'
-import { type Dispatched, LEASE_MS, type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import { type Alert, alertAbout, settleAlert, unchanged, withAlerts } from '../domain/payment.ts'
-import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
+import { type DeliveryRow, type OutboxRow, present, type TransactionRow } from '../domain/rows.ts'
+import type { DurableEvent } from '../domain/status.ts'
 import { hasCome } from '../domain/time.ts'
 import {
   type Act,
@@ -14,11 +14,35 @@ import {
   HURRIED_AT_ONCE,
   type Key,
   type Rules,
-  recordAct,
-  store,
   type WaitingFor,
+  type WorkingSet,
 } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import { type EventRows, LEASE_MS, recordAct, store } from './store.ts'
+
+/** A stored event that is to be dispatched. It is leased. */
+export interface PendingEvent {
+  outboxId: string
+  type: DurableEvent
+  transactionId: string
+  /** JSON: what is stored is what is sent. */
+  payload: string
+  correlationId?: string
+  /** When it happened, ms. */
+  createdAt: number
+  /** The listeners in process have not all taken it; how often they were tried. */
+  listeners?: { attempts: number }
+  /** The HTTP endpoint has not taken it. */
+  delivery?: { id: string; endpoint: string; attempts: number }
+}
+
+/** What came of dispatching one event; what was not tried is missing. */
+export interface Dispatched {
+  outboxId: string
+  /** Without `nextAttemptAt` a failure is the last: the ledger raises the alert `listener_dead`. */
+  listeners?: { ok: boolean; nextAttemptAt?: number; error?: string }
+  /** Without `nextAttemptAt` a failure is the last: the delivery is `dead`. */
+  delivery?: { id: string; ok: boolean; nextAttemptAt?: number; status?: number; error?: string }
+}
 
 type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
 
@@ -39,6 +63,30 @@ export const areListenersDue = (outbox: OutboxRow, due: Due): boolean =>
 /** @forTests As `areListenersDue`. */
 export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
   delivery.status === 'pending' && isFree(delivery, due)
+
+/**
+ * A stored event for its dispatch. Undefined: it has no subscriber left. `listeners`: those in
+ * process have not all taken it.
+ */
+export function pendingEvent({
+  outbox,
+  listeners,
+  delivery,
+}: EventRows & { listeners: boolean }): PendingEvent | undefined {
+  if (!listeners && !delivery) return undefined
+  return {
+    outboxId: outbox.id,
+    type: outbox.type,
+    transactionId: outbox.transaction_id,
+    payload: outbox.payload ?? '',
+    ...present({ correlationId: outbox.correlation_id }),
+    createdAt: outbox.created_at,
+    ...(listeners && { listeners: { attempts: outbox.attempts } }),
+    ...(delivery && {
+      delivery: { id: delivery.id, endpoint: delivery.endpoint, attempts: delivery.attempts },
+    }),
+  }
+}
 
 /** Leases what is due, the oldest first. */
 export function claimEvents({ now, limit, dueBy = now }: EventClaim): Act<PendingEvent[]> {

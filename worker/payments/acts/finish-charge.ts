@@ -15,9 +15,9 @@ import {
 } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/types.ts'
-import { type Act, paymentIn, type Rules, store } from './act.ts'
+import { type Act, paymentIn, type Rules, type WorkingSet } from './act.ts'
+import { store } from './store.ts'
 import { applyParkedTo, byTime } from './webhook.ts'
-import type { WorkingSet } from './working-set.ts'
 
 export type ChargeResult =
   | {

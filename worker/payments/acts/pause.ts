@@ -1,8 +1,8 @@
 // The maintenance switch. It is a save like another: what was decided before it on
 // other rows is decided again.
 
-import { type Act, type Asked, recordAct } from './act.ts'
-import type { Pause } from './working-set.ts'
+import type { Act, Asked, Pause } from './act.ts'
+import { recordAct } from './store.ts'
 
 interface Switched extends Asked {
   now: number

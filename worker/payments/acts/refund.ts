@@ -17,8 +17,8 @@ import { FAILED, isRefundable, isRefunding, refundable, settleRefunds } from '..
 import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
-import { type Act, type Paused, type Rules, recordAct, storeInOrder } from './act.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { Act, Paused, Rules, WorkingSet } from './act.ts'
+import { recordAct, storeInOrder } from './store.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */

@@ -23,9 +23,17 @@ import {
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
-import { type Act, byId, type Key, keysOfIds, type Rules, store, storeInOrder } from './act.ts'
+import {
+  type Act,
+  byId,
+  type Key,
+  keysOfIds,
+  type Matched,
+  type Rules,
+  type WorkingSet,
+} from './act.ts'
 import { withCheck, withCheckSoon } from './check.ts'
-import type { Matched, WorkingSet } from './working-set.ts'
+import { store, storeInOrder } from './store.ts'
 
 export interface Arrival {
   /** ULID. */

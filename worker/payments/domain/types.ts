@@ -4,6 +4,7 @@
 
 import type * as api from '../../../libraries/api/types.ts'
 import type { PaymentError } from './exceptions.ts'
+import type { PassingEvent } from './status.ts'
 
 export type Metadata = api.Metadata
 
@@ -182,3 +183,6 @@ export type CheckTimes = api.TransactionStory['check']
 export type PauseRecord = api.Pause
 
 export type SweepReport = api.SweepReport
+
+/** Passes an event on to its subscribers, once. Answers at once, and never throws. */
+export type Notify = <Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]) => void

@@ -3,8 +3,8 @@
 
 import { DeadlineExceeded, within } from '../../shared/clock.ts'
 import { GatewayUnavailableException, TooManyCallbacks } from '../domain/exceptions.ts'
-import type { Notify } from '../domain/outbox.ts'
 import type { CallKind } from '../domain/status.ts'
+import type { Notify } from '../domain/types.ts'
 import type { TokenAnswer } from './access-tokens.ts'
 import { callbackLimit, type Purpose } from './callbacks.ts'
 import {

@@ -7,26 +7,27 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { Act, DueClaim, EventClaim, Rules } from '../acts/act.ts'
+import type { Act, DueClaim, EventClaim, Rules, Subscribers, WorkingSet } from '../acts/act.ts'
 import { recordAnswer, settleCheck } from '../acts/answer.ts'
 import { beginCharge } from '../acts/begin-charge.ts'
 import { checkSoon, claimCheck, claimChecks } from '../acts/check.ts'
 import { beginClosing, endClosing } from '../acts/close-charge.ts'
 import { acknowledge, reopen, writeNote } from '../acts/desk.ts'
-import { claimEvents, hurryEvents, redeliver, settleEvents } from '../acts/dispatch.ts'
+import {
+  claimEvents,
+  type Dispatched,
+  hurryEvents,
+  type PendingEvent,
+  pendingEvent,
+  redeliver,
+  settleEvents,
+} from '../acts/dispatch.ts'
 import { finishCharge } from '../acts/finish-charge.ts'
 import { pause, resume } from '../acts/pause.ts'
 import { beginRefund, finishRefund } from '../acts/refund.ts'
 import { applyParked, findParked, recordWebhook } from '../acts/webhook.ts'
-import type { WorkingSet } from '../acts/working-set.ts'
 import { counted } from '../counted.ts'
 import type { References } from '../domain/double-payment.ts'
-import {
-  type Dispatched,
-  type PendingEvent,
-  pendingEvent,
-  type Subscribers,
-} from '../domain/outbox.ts'
 import { isRaisedOrSettled } from '../domain/payment.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import {

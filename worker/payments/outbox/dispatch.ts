@@ -4,8 +4,9 @@
 import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
 import type { DueClaim, EventClaim, WaitingFor } from '../acts/act.ts'
+import type { Dispatched, PendingEvent } from '../acts/dispatch.ts'
+import { LEASE_MS } from '../acts/store.ts'
 import { counted } from '../counted.ts'
-import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 
 /**
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when

@@ -1,6 +1,6 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
-import type { Pause } from '../acts/working-set.ts'
+import type { Pause } from '../acts/act.ts'
 import { type AlertRow, type DeliveryRow, present, toAlert } from '../domain/rows.ts'
 import { type AuditedRow, listed, toAct } from './shown.ts'
 import type { Action } from '../domain/status.ts'

@@ -11,10 +11,9 @@ import {
   TooManyCallbacks,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import type { Notify } from '../domain/outbox.ts'
 import { REFUSED, type Refused } from '../domain/status.ts'
 import { isoTime, staleness, startOfMinute } from '../domain/time.ts'
-import type { VerifiedWebhook } from '../domain/types.ts'
+import type { Notify, VerifiedWebhook } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import type {
   AnyGateway,

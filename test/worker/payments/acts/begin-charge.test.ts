@@ -1,8 +1,8 @@
 // What begins a charge: a new payment, or the one that the same request made before.
 
 import { describe, expect, it } from 'vitest'
+import type { Changes } from '../../../../worker/payments/acts/act.ts'
 import { beginCharge, type ChargeStart } from '../../../../worker/payments/acts/begin-charge.ts'
-import type { Changes } from '../../../../worker/payments/acts/working-set.ts'
 import { externalReference } from '../../../../worker/payments/domain/new-id.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'

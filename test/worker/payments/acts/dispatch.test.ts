@@ -3,11 +3,12 @@
 import { describe, expect, it } from 'vitest'
 import {
   areListenersDue,
+  type Dispatched,
   isDeliveryDue,
   redeliver,
   settleEvents,
 } from '../../../../worker/payments/acts/dispatch.ts'
-import { type Dispatched, LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
+import { LEASE_MS } from '../../../../worker/payments/acts/store.ts'
 import type { DeliveryRow, OutboxRow } from '../../../../worker/payments/domain/rows.ts'
 import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
 import { decided, RULES } from '../../../support/acts.ts'

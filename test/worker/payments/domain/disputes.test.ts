@@ -2,6 +2,7 @@
 // of its alert is told.
 
 import { describe, expect, it } from 'vitest'
+import { movementsOf } from '../../../../worker/payments/acts/store.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
 import {
   areDisputesChanged,
@@ -9,7 +10,6 @@ import {
   isDisputeNews,
   withDispute,
 } from '../../../../worker/payments/domain/disputes.ts'
-import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
 import {
   acknowledgeAlert,
   isRaisedOrSettled,

@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { beginRefund, finishRefund } from '../../../../worker/payments/acts/refund.ts'
+import { movementsOf } from '../../../../worker/payments/acts/store.ts'
 import { applyEvent, missedPayment } from '../../../../worker/payments/domain/apply-event.ts'
-import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
 import {
   type Decision,
   type Payment,

@@ -1,7 +1,7 @@
 // A ledger over SQLite in memory, whose connection a test may break.
 
 import { beforeEach } from 'vitest'
-import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
+import type { Subscribers } from '../../../../worker/payments/acts/act.ts'
 import { type Ledger, openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   type Database,

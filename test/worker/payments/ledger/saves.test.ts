@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { WorkingSet } from '../../../../worker/payments/acts/working-set.ts'
+import { WorkingSet } from '../../../../worker/payments/acts/act.ts'
 import type { Story, Transaction } from '../../../../worker/payments/domain/types.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'

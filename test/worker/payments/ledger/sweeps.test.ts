@@ -1,7 +1,7 @@
 // What the sweeper takes from the ledger: checks and events that are due, and their results.
 
 import { describe, expect, it } from 'vitest'
-import { LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
+import { LEASE_MS } from '../../../../worker/payments/acts/store.ts'
 import { ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
 import { HOUR, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './memory-ledger.ts'

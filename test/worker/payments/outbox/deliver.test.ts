@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
+import type { Dispatched } from '../../../../worker/payments/acts/dispatch.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
 import {
   createDeliverer,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock, settle } from '../../../../libraries/testing/fake-clock.ts'
 import type { EventClaim } from '../../../../worker/payments/acts/act.ts'
-import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/outbox.ts'
+import type { Dispatched, PendingEvent } from '../../../../worker/payments/acts/dispatch.ts'
 import {
   createDispatch,
   type Deliver,

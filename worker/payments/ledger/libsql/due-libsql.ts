@@ -1,10 +1,10 @@
 // What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
-// The rules are in domain/check.ts, domain/outbox.ts and domain/match.ts; a property holds these
+// The rules are in acts/check.ts, acts/dispatch.ts and domain/match.ts; a property holds these
 // to them.
 
 import { MAX_RETRY_MS } from '../../../shared/outgoing.ts'
+import { LEASE_MS } from '../../acts/store.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../domain/check-times.ts'
-import { LEASE_MS } from '../../domain/outbox.ts'
 import { BEHIND_MS } from '../../domain/time.ts'
 
 const hasCome = (column: string, longestMs: number, by = ':now') =>

@@ -3,7 +3,7 @@
 // its webhooks would be parked. And that payments are paused: no charge that was decided before a
 // pause is stored after it.
 
-import type { Pause } from '../../acts/working-set.ts'
+import type { Pause } from '../../acts/act.ts'
 import { OtherDatabase } from '../failures.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'

@@ -4,8 +4,14 @@
 // `json_each(…) k CROSS JOIN t WHERE …` keeps the keys as the outer loop. With `JOIN … ON` the
 // planner scans the table instead: forty times as long among 36,000 payments.
 
-import { HURRIED_AT_ONCE, type Key, type Lookups } from '../../acts/act.ts'
-import { type EventKey, type Stored, WorkingSet } from '../../acts/working-set.ts'
+import {
+  type EventKey,
+  HURRIED_AT_ONCE,
+  type Key,
+  type Lookups,
+  type Stored,
+  WorkingSet,
+} from '../../acts/act.ts'
 import { type Rows, TABLES, type TableName, type TableRow } from '../../domain/rows.ts'
 import {
   CHECK_DUE,

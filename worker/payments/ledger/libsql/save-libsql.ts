@@ -2,7 +2,7 @@
 // changed together. It names only those: every index over a named column is written again, also
 // with the same value. And a value that this code cannot read stays as it is.
 
-import type { WorkingSet } from '../../acts/working-set.ts'
+import type { WorkingSet } from '../../acts/act.ts'
 import {
   type NoteRow,
   TABLE_NAMES,

@@ -1,8 +1,7 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import type { Key } from '../../acts/act.ts'
-import type { WorkingSet } from '../../acts/working-set.ts'
+import type { Key, WorkingSet } from '../../acts/act.ts'
 import { SCHEMA_VERSION } from '../../domain/rows.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'

@@ -1,13 +1,9 @@
 // The delivery of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
-import {
-  alertRows,
-  LEASE_MS,
-  outboxRows,
-  pendingEvent,
-  type Subscribers,
-} from '../../../../worker/payments/domain/outbox.ts'
+import type { Subscribers } from '../../../../worker/payments/acts/act.ts'
+import { pendingEvent } from '../../../../worker/payments/acts/dispatch.ts'
+import { alertRows, LEASE_MS, outboxRows } from '../../../../worker/payments/acts/store.ts'
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
 import type { AlertRow } from '../../../../worker/payments/domain/rows.ts'
 import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
