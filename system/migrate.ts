@@ -3,7 +3,6 @@
 // transaction of what was done: after a crash, or with an answer lost, it goes on from there.
 
 import { type Database, isTransient } from '../worker/payments/ledger/libsql/database-libsql.ts'
-import { textsBetween } from '../worker/payments/ledger/libsql/save-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -14,6 +13,7 @@ import {
   type Statement,
   statement,
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
+import { textsBetween } from '../worker/payments/ledger/libsql/store-libsql.ts'
 import { backoffMs, type Clock, hostClock, pause } from '../worker/shared/clock.ts'
 import { readScripts, type Scripts } from './migration-scripts.ts'
 import { StartError } from './start-error.ts'

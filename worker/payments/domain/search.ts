@@ -3,8 +3,6 @@
 // `fold`, they have to be built anew.
 
 import { isAmount, toMinor } from './money.ts'
-import type { TransactionRow } from './rows.ts'
-import type { Metadata } from './types.ts'
 
 /** A shorter text is found by its beginning: in the middle of others it would be everywhere. */
 const PART_CHARS = 3
@@ -54,19 +52,6 @@ function asciiDigit(digit: string): string {
   let zero = code
   while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
   return String((code - zero) % 10)
-}
-
-type Named = Pick<TransactionRow, 'reference' | 'description' | 'metadata'>
-
-/**
- * Everything of a payment that is found by any part of it: a line each, the reference first. No
- * folded text has a line break.
- */
-export function searchText({ reference, description, metadata }: Named): string {
-  const values = Object.values((JSON.parse(metadata ?? '{}') as Metadata | null) ?? {})
-  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number')
-  const named = [reference, description ?? '', ...texts.map(String)]
-  return `\n${named.map(fold).join('\n')}\n`
 }
 
 /** An amount that was typed: in minor units of currencies with so many decimals. */

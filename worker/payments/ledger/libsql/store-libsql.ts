@@ -1,15 +1,28 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
+//
+// Changed rows are saved by one INSERT a table, and one UPDATE for each set of columns that changed
+// together. It names only those: every index over a named column is written again, also with the
+// same value. And a value that this code cannot read stays as it is.
 
 import type { Key, WorkingSet } from '../../acts/act.ts'
-import { SCHEMA_VERSION } from '../../domain/rows.ts'
+import {
+  type NoteRow,
+  SCHEMA_VERSION,
+  TABLE_NAMES,
+  TABLES,
+  type TableName,
+  type TableRow,
+  type TransactionRow,
+} from '../../domain/rows.ts'
+import { fold } from '../../domain/search.ts'
+import type { Metadata } from '../../domain/types.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
-import { Installation, PAUSE, pauseIn, readInstallation } from './ledger-row-libsql.ts'
+import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
-import { saveOf } from './save-libsql.ts'
 import { schemaMismatch } from './schema-version-libsql.ts'
-import { type Row, type Statement, statement } from './statement-libsql.ts'
+import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
@@ -96,23 +109,6 @@ export function libsqlStore(database: Database, own = new Installation()) {
   }
 }
 
-/** As long as the group commit gives one of its groups. */
-const FORGET_WITHIN_MS = 6_000
-
-/** A parked event may be a payer's money: it stays until its payment appears. */
-const OLD = `FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
-  AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at, id LIMIT :limit`
-
-const KEEP_KEYS = `INSERT INTO payment_event_keys (gateway, event_id, received_at)
-  SELECT gateway, event_id, received_at ${OLD}`
-
-const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id ${OLD}) RETURNING id`
-
-/** They came in the order of their age: without an index, and without reading all of them. */
-const FORGET_KEYS = `DELETE FROM payment_event_keys WHERE received_at < :keysBefore
-  AND ${SCHEMA} = ${SCHEMA_VERSION}
-  AND rowid IN (SELECT rowid FROM payment_event_keys ORDER BY rowid LIMIT :limit)`
-
 async function loadRows(
   database: Database,
   statements: readonly Statement[],
@@ -142,3 +138,139 @@ const withoutLedger = (cause: unknown): unknown =>
     : cause
 
 const isRefusal = (error: unknown): boolean => /payment_ledger\.batch/.test(String(error))
+
+/**
+ * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
+ * a new row may take over a name that must be unique, from a row that gives it up.
+ */
+const saveOf = (rows: WorkingSet): Statement[] => [
+  ...(rows.isPauseChanged ? [pauseAs(rows.pause)] : []),
+  ...TABLE_NAMES.flatMap((name) => {
+    const { inserted, updated } = rows.changesOf(name)
+    return [...updatesOf(name, updated), ...insertOf(name, inserted)]
+  }),
+  ...insertTexts(rows.changesOf('transactions').inserted),
+  ...addTexts(rows.changesOf('notes').inserted),
+]
+
+function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
+  if (rows.length === 0) return []
+  const { name: table, names: columns }: { name: string; names: readonly string[] } = TABLES[name]
+  // A call that is repeated has asked once.
+  const isOnce = name === 'audit' || name === 'notes'
+  const again = isOnce ? ' ON CONFLICT (id) DO NOTHING' : ''
+  return [statement(insertRows(table, columns) + again, { rows: toJson(rows, columns) })]
+}
+
+function updatesOf(
+  name: TableName,
+  updated: readonly { before: TableRow; after: TableRow }[],
+): Statement[] {
+  const together = new Map<string, TableRow[]>()
+  for (const { before, after } of updated) {
+    const changed = TABLES[name].names.filter(
+      (column) => valueIn(before, column) !== valueIn(after, column),
+    )
+    if (changed.length === 0) continue
+    const key = changed.join()
+    together.set(key, [...(together.get(key) ?? []), after])
+  }
+  return [...together].map(([key, rows]) => {
+    const columns = key.split(',')
+    const values = columns.map((column, at) => `${column} = v ->> ${at + 1}`)
+    const sql = `${WITH_ROWS} UPDATE ${TABLES[name].name} SET ${values.join(', ')}
+      FROM rows WHERE id = v ->> 0`
+    return statement(sql, { rows: toJson(rows, ['id', ...columns]) })
+  })
+}
+
+const valueIn = (row: TableRow, column: string): unknown =>
+  (row as unknown as Record<string, unknown>)[column]
+
+/** Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch. */
+const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =>
+  JSON.stringify(
+    rows.map((row) =>
+      columns.map((column) => {
+        const value = valueIn(row, column)
+        if (typeof value === 'string') return value.toWellFormed()
+        // A save that cannot be stored is refused whole, and what causes that then fails alone.
+        if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+          throw new RangeError(`${column} is ${value}, which is not a whole number`)
+        }
+        return value
+      }),
+    ),
+  )
+
+type Named = Pick<TransactionRow, 'reference' | 'description' | 'metadata'>
+type Searched = Named & Pick<TransactionRow, 'id'>
+
+const INSERT = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
+  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
+
+/** The texts by which payments are found, one row beside each that the same save inserts. */
+const insertTexts = (rows: readonly Searched[]): Statement[] =>
+  rows.length === 0 ? [] : [statement(INSERT, { rows: textsOf(rows) })]
+
+/** A note is a further line of what its payment is found by; the same line is not needed twice. */
+const ADD = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
+  FROM rows CROSS JOIN payment_transactions t
+  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
+
+const addTexts = (notes: readonly NoteRow[]): Statement[] =>
+  notes.map((note) => {
+    const lines = JSON.stringify([[note.transaction_id, `${fold(note.text)}\n`]])
+    return statement(ADD, { rows: lines })
+  })
+
+/** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
+const textsOf = (rows: readonly Searched[]): string =>
+  JSON.stringify(rows.map((row) => [row.id, textOf(row)]))
+
+function textOf(row: Searched): string {
+  try {
+    return searchText(row)
+  } catch {
+    return searchText({ ...row, metadata: null })
+  }
+}
+
+/**
+ * Everything of a payment that is found by any part of it: a line each, the reference first. No
+ * folded text has a line break.
+ */
+export function searchText({ reference, description, metadata }: Named): string {
+  const values = Object.values((JSON.parse(metadata ?? '{}') as Metadata | null) ?? {})
+  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number')
+  const named = [reference, description ?? '', ...texts.map(String)]
+  return `\n${named.map(fold).join('\n')}\n`
+}
+
+/** For a step of a migration that has `:texts`: those of the payments between two ids. */
+export async function textsBetween(
+  read: (statements: readonly Statement[]) => Promise<Row[][]>,
+  ids: { after: string; upto: string },
+): Promise<string> {
+  const sql = `SELECT id, reference, description, metadata FROM payment_transactions
+    WHERE id > :after AND id <= :upto ORDER BY id`
+  const [rows = []] = await read([statement(sql, ids)])
+  return textsOf(rows as unknown as Searched[])
+}
+
+/** As long as the group commit gives one of its groups. */
+const FORGET_WITHIN_MS = 6_000
+
+/** A parked event may be a payer's money: it stays until its payment appears. */
+const OLD = `FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
+  AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at, id LIMIT :limit`
+
+const KEEP_KEYS = `INSERT INTO payment_event_keys (gateway, event_id, received_at)
+  SELECT gateway, event_id, received_at ${OLD}`
+
+const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id ${OLD}) RETURNING id`
+
+/** They came in the order of their age: without an index, and without reading all of them. */
+const FORGET_KEYS = `DELETE FROM payment_event_keys WHERE received_at < :keysBefore
+  AND ${SCHEMA} = ${SCHEMA_VERSION}
+  AND rowid IN (SELECT rowid FROM payment_event_keys ORDER BY rowid LIMIT :limit)`
