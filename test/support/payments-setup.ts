@@ -35,6 +35,7 @@ import {
 } from '../../worker/payments/outbox/deliver.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
+import { checkNow } from '../../worker/payments/reconciliation/reconcile.ts'
 import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged, paymentsConfig, verified, webhookRequest } from './payments.ts'
@@ -59,6 +60,7 @@ export const asked = ({ operations }: Payments) => ({
   cancel: (id: string, context?: OperationContext) => cancel(operations, id, context),
   refund: (gateway: string, request: RefundRequest, context?: OperationContext) =>
     refund(operations, gateway, request, context),
+  checkNow: (id: string, by?: string) => checkNow(operations, id, by),
 })
 export type Asked = ReturnType<typeof asked>
 

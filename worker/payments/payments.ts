@@ -16,7 +16,7 @@ import type { Refusals } from './ledger/refused-webhooks.ts'
 import type { Deliverer } from './outbox/deliver.ts'
 import { DUE_BATCH } from './outbox/dispatch.ts'
 import type { PaymentQueries } from './queries/queries-libsql.ts'
-import { createReconciliation, type Reconciliation } from './reconciliation/reconcile.ts'
+import { reportMask } from './mask.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
@@ -37,8 +37,8 @@ export interface PaymentsDeps {
 
 type Parts = Pick<PaymentsDeps, 'config' | 'ledger' | 'queries' | 'guard' | 'refusals'>
 
-export interface Payments extends PaymentsFacade, Parts, Pick<Reconciliation, 'checkNow'> {
-  /** With which the routes charge, refund and cancel. */
+export interface Payments extends PaymentsFacade, Parts {
+  /** With which the routes charge, refund, cancel and check. */
   operations: OperationDeps
   receive: Receive
   sweeper: Sweeper
@@ -50,7 +50,7 @@ export interface Payments extends PaymentsFacade, Parts, Pick<Reconciliation, 'c
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, guard, refusals, queries, deliverer, clock, log, fetch, keepAlive } = deps
-  const { gateways, onMismatch, toleranceMs } = config
+  const { gateways, references, onMismatch, toleranceMs, eventKeysMs } = config
   const later = (work: Promise<unknown>) =>
     keepAlive(
       work.catch((error: unknown) => {
@@ -67,11 +67,20 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const own = config.publicUrl ?? origin
     return own && `${own}${path('payments.webhook', gateway)}`
   }
-  const shared = { gateways, ledger, client, later, clock, log, callbackUrl }
-  const { applyAnswer, checkNow, reconcile } = createReconciliation({ ...shared, onMismatch })
-  const { references, eventKeysMs } = config
-  const operations: OperationDeps = { ...shared, queries, references, applyAnswer }
-  const sweeper = createSweeper({ reconcile, ledger, queries, eventKeysMs, clock, log })
+  const operations: OperationDeps = {
+    gateways,
+    ledger,
+    client,
+    queries,
+    references,
+    onMismatch,
+    mask: reportMask(gateways),
+    callbackUrl,
+    later,
+    clock,
+    log,
+  }
+  const sweeper = createSweeper({ ...operations, eventKeysMs })
   return {
     for: (order) => chargeBuilder(operations, order),
     route(name, gateway) {
@@ -86,8 +95,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     guard,
     refusals,
     operations,
-    receive: createReceiver({ ...shared, refusals, notify, onMismatch, toleranceMs }),
-    checkNow,
+    receive: createReceiver({ ...operations, refusals, notify, toleranceMs }),
     sweeper,
     sweepLater: () => later(sweeper.sweep()),
     dispatchLater: () => later(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),

@@ -7,6 +7,7 @@ import type { Finding } from '../../../cli/findings.ts'
 import { secretValues } from '../../../cli/payments/target.ts'
 import { readPayments } from '../../../worker/payments/config/payments-config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
+import { reportMask } from '../../../worker/payments/mask.ts'
 import type { PaymentQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
@@ -111,6 +112,7 @@ export async function fakeEdge(
   const events: string[] = []
   const receive = createReceiver({
     ...payments,
+    mask: reportMask(payments.gateways),
     ledger,
     client: {
       run: () => Promise.reject(new Error('nobody is asked')),

@@ -15,6 +15,7 @@ import { NOTES } from '../domain/rows.ts'
 import { toPause } from '../queries/shown.ts'
 import type { AskedCharge, RefundRequest } from '../domain/types.ts'
 import type { Payments } from '../payments.ts'
+import { checkNow } from '../reconciliation/reconcile.ts'
 import { CORRELATION_ID, correlationIdOf } from '../webhooks/middleware.ts'
 import { settlementRoutes } from './books-hono.ts'
 import { queryRoutes } from './reads-hono.ts'
@@ -80,7 +81,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/transactions/:id/check', async (c) => {
     const id = c.req.param('id')
-    await payments.checkNow(id, c.get('grant').subject)
+    await checkNow(operations, id, c.get('grant').subject)
     return c.json(await storyOf(payments, id, now()))
   })
 

@@ -18,14 +18,14 @@ import { CURRENCY, MAX_AMOUNT } from '../domain/money.ts'
 import { newId } from '../domain/new-id.ts'
 import { earlierCall, isExpiredPage, type Replacement } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import { json, toTransaction, type TransactionRow } from '../domain/rows.ts'
+import { json, type TransactionRow, toTransaction } from '../domain/rows.ts'
 import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
-import { askCharge } from '../gateways/outcome.ts'
 import { openElsewhere, openIn, type Tried, toReplace } from './end.ts'
 import {
   type Answered,
+  askCharge,
   callGateway,
   type Deadlines,
   deadlinesOf,

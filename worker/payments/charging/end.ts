@@ -38,13 +38,14 @@ import {
   type KnownStatus,
   type StoredPayment,
   type SupportsCancel,
+  storedPayment,
   supportsCancel,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import { storedPayment } from '../gateways/outcome.ts'
 import { maskError } from '../mask.ts'
 import {
   type Answered,
+  applyAnswer,
   type Deadlines,
   deadlinesOf,
   inTime,
@@ -112,7 +113,7 @@ async function close(
 ): Promise<{ row: TransactionRow | undefined; refusal: PaymentError | undefined }> {
   const open = { transaction, isPageOpen: true }
   const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
-  if (way === 'replace' && answer) await deps.applyAnswer(transaction, answer)
+  if (way === 'replace' && answer) await applyAnswer(deps, transaction, answer)
   const row = await deps.queries.byId(transaction.id)
   return { row, refusal }
 }
@@ -245,11 +246,11 @@ async function askAgain(
   const told = await statusOf(deps, gateway, transaction, deadlineAt)
   const { answer } = told
   if (answer && isOfAnother(transaction, answer)) {
-    await deps.applyAnswer(transaction, answer)
+    await applyAnswer(deps, transaction, answer)
     return { way: 'wait' }
   }
   const way = wayOut(told, isPageOpen)
-  if (way === 'apply' && answer) await deps.applyAnswer(transaction, answer)
+  if (way === 'apply' && answer) await applyAnswer(deps, transaction, answer)
   return { way, ...told }
 }
 

@@ -4,7 +4,7 @@
 
 import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
-import { toTransaction, type TransactionRow } from '../domain/rows.ts'
+import { type TransactionRow, toTransaction } from '../domain/rows.ts'
 import type { AskedCharge } from '../domain/types.ts'
 import {
   type ChargeBuilder,
@@ -19,13 +19,13 @@ import {
   type Gateway,
   isClosable,
   type SupportsStatusCheck,
+  storedPayment,
   supportsRefund,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import { storedPayment } from '../gateways/outcome.ts'
 import { charge } from './charge.ts'
 import { cancel } from './end.ts'
-import type { OperationDeps } from './operation.ts'
+import { applyAnswer, type OperationDeps } from './operation.ts'
 import { refund } from './refund.ts'
 
 export function driverFacade(deps: OperationDeps, gateway: AnyGateway): DriverFacade {
@@ -58,7 +58,7 @@ async function statusOf(
     gateway.checkStatus(payment, call),
   )
   if (!answer.known) return undefined
-  await deps.applyAnswer(transaction, answer, askedAt)
+  await applyAnswer(deps, transaction, answer, askedAt)
   if (isOfAnother(transaction, answer)) {
     throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
   }

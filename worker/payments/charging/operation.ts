@@ -1,9 +1,13 @@
-// What a charge and a refund have in common: what they are made with, who asks for them, how the
-// gateway is called, and what becomes of an operation that it refused or did not answer.
+// What a charge, a refund, a cancellation and a check have in common: what they are made with, and
+// what is between the ledger's rows and a driver. A gateway is called if the guard admits that; its
+// answer, or what its driver threw, comes to a result, which is stored, and told to the caller.
 
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { checkedInMs } from '../domain/check-times.ts'
+import { isSafeForSecrets } from '../../shared/loopback.ts'
+import type { Answer } from '../acts/answer.ts'
+import type { ChargeResult } from '../acts/finish-charge.ts'
+import { checkedInMs, nextCheckAt } from '../domain/check-times.ts'
 import type { References } from '../domain/double-payment.ts'
 import {
   GatewayRefusedException,
@@ -12,26 +16,38 @@ import {
   type PaymentError,
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
+import { newId } from '../domain/new-id.ts'
+import type { Earlier } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import { isoTime, possibleTime } from '../domain/time.ts'
+import type { ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import {
   type AdmittedCall,
   CALL_TIMEOUT_MS,
   type GatewayClient,
   type OpenCall,
 } from '../gateways/client.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
-import type { Called } from '../gateways/outcome.ts'
+import type {
+  AnyGateway,
+  ChargeAnswer,
+  Gateway,
+  GatewayCharge,
+  KnownStatus,
+  Refused,
+} from '../gateways/gateway.ts'
 import { LedgerUnavailable } from '../ledger/failures.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { type MaskReport, maskError } from '../mask.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { Reconciliation } from '../reconciliation/reconcile.ts'
 
-export interface OperationDeps extends Pick<Reconciliation, 'applyAnswer'> {
+export interface OperationDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   client: GatewayClient
   queries: PaymentQueries
   references: References
+  onMismatch: 'log' | 'reject'
+  mask: MaskReport
   /** The gateway's callback URL. `origin`: the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
   /** Lets work go on after the answer. Failures are logged. */
@@ -187,3 +203,167 @@ export function failureOf(
   const retryAfterMs = kind === 'unsent' ? unsentMs : unknownMs
   return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: failure })
 }
+
+/** What came of asking a gateway. `failure`: what its driver threw, if it did. */
+export interface Called<Result> {
+  result: Result
+  failure?: unknown
+}
+
+interface ChargeAsked {
+  transaction: TransactionRow
+  request: ChargeRequest
+  earlier: Earlier
+  callbackUrl: string | undefined
+  /** When it is checked, if the outcome is unknown. */
+  checkAt(now: number): number
+}
+
+/** Calls the gateway for a charge that the ledger has begun. Never rejects. */
+export async function askCharge(
+  gateway: Gateway,
+  call: OpenCall,
+  { transaction, request, earlier, callbackUrl, checkAt }: ChargeAsked,
+  clock: Pick<Clock, 'now'>,
+): Promise<Called<ChargeResult>> {
+  const mayBeMade = () => earlier === 'unknown' || call.unanswered() > 0
+  try {
+    const more = { earlier, callbackUrl, now: clock.now() }
+    const answer = await gateway.charge(gatewayCharge(request, transaction, more), call)
+    return { result: chargeResult(request, transaction, answer, clock.now(), mayBeMade()) }
+  } catch (error) {
+    return { result: failedCharge(error, checkAt(clock.now()), mayBeMade()), failure: error }
+  }
+}
+
+/** @forTests What is sent for a charge that an older version has begun. */
+export const gatewayCharge = (
+  request: ChargeRequest,
+  { external_reference_id, installation }: TransactionRow,
+  more: Pick<GatewayCharge, 'earlier' | 'callbackUrl' | 'now'>,
+): GatewayCharge => ({
+  ...request,
+  externalReferenceId: external_reference_id ?? '',
+  ...(installation !== null && { installation }),
+  ...more,
+})
+
+/** A charge that is answered days late has no check left, but may still be paid. */
+const LATE_CHECK_MS = 5 * 60_000
+
+/**
+ * `now` in ms; `mayBeMade`: an earlier request for it was sent and had no definite answer. Throws
+ * GatewayUnavailableException for a `redirectUrl` that is no page, and for a refusal that does not
+ * settle what the earlier request did.
+ * @forTests What each field of an answer comes to.
+ */
+export function chargeResult(
+  request: ChargeRequest,
+  transaction: TransactionRow,
+  answer: ChargeAnswer,
+  now: number,
+  mayBeMade: boolean,
+): ChargeResult {
+  if (!answer.ok) return refused(answer, mayBeMade)
+  const { redirectUrl, qrCode, readableCode, deepLink } = answer
+  if (redirectUrl !== undefined && !isPage(redirectUrl)) {
+    const { gatewayTransactionId } = answer
+    const message = `${request.gateway} gave a redirectUrl that is no https page`
+    throw new GatewayUnavailableException(message, { gatewayTransactionId })
+  }
+  // One that no date can have is left out: the payer must get the page all the same.
+  const expiresAt = possibleTime(answer.expiresAt)
+  const opened: OpenedPayment = {
+    // An answer only opens the payment. A webhook or a check reports that it is paid.
+    status: 'Pending',
+    gateway: request.gateway,
+    reference: request.reference,
+    transactionId: transaction.id,
+    gatewayTransactionId: answer.gatewayTransactionId,
+    ...(redirectUrl !== undefined && { redirectUrl }),
+    ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
+    ...(qrCode !== undefined && { qrCode }),
+    ...(readableCode !== undefined && { readableCode }),
+    ...(deepLink !== undefined && { deepLink }),
+  }
+  const next = nextCheckAt(transaction.created_at, now, expiresAt) ?? now + LATE_CHECK_MS
+  const expires = expiresAt !== undefined && { expiresAt }
+  return { kind: 'answered', answer: opened, ...expires, nextCheckAt: next }
+}
+
+/** On loopback, a simulator's page has no TLS. */
+function isPage(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && isSafeForSecrets(url)
+}
+
+/** What a driver threw, as data. A payment that was made without a page keeps its gateway id. */
+function failedCharge(error: unknown, nextCheckAt: number, mayBeMade: boolean): ChargeResult {
+  const result = failedResult(error, nextCheckAt, mayBeMade)
+  const isMade = result.kind === 'unknown' && error instanceof GatewayUnavailableException
+  const { gatewayTransactionId } = isMade ? error : {}
+  return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
+}
+
+/** A refusal is no definite one where an earlier request may have been carried out: it throws. */
+export function refused(
+  { error, coversEarlier }: Refused,
+  mayBeMade: boolean,
+): { kind: 'refused'; error: PaymentError } {
+  if (!mayBeMade || coversEarlier) return { kind: 'refused', error: maskError(error) }
+  // It may be refused because the earlier request was carried out: as refused, the order would be
+  // charged again, and the payer could pay twice.
+  const why = maskError(error).rawCode ?? error.code
+  throw new GatewayUnavailableException(
+    `The gateway refused it (${why}) after a request that it had not answered.`,
+  )
+}
+
+/** Only a no, or what was never sent, settles it. */
+export function failedResult(
+  error: unknown,
+  nextCheckAt: number,
+  mayBeMade: boolean,
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown' | 'unsent'; nextCheckAt: number } {
+  if (mayBeMade) return { kind: 'unknown', nextCheckAt }
+  if (error instanceof GatewayRefusedException) {
+    return { kind: 'refused', error: maskError(error.error) }
+  }
+  if (error instanceof InvalidArgumentException) {
+    return { kind: 'refused', error: { code: error.code, message: error.message } }
+  }
+  const isUnsent = error instanceof GatewayUnavailableException && error.isUnsent
+  return { kind: isUnsent ? 'unsent' : 'unknown', nextCheckAt }
+}
+
+/** What its gateway tells of it. `askedAt`, in ms: what happened since then may be missing. */
+export const answerIn = (
+  { mask, onMismatch, clock }: Pick<OperationDeps, 'mask' | 'onMismatch' | 'clock'>,
+  { gateway }: TransactionRow,
+  told: KnownStatus,
+  askedAt = clock.now(),
+): Answer => ({ id: newId(clock.now()), report: mask(gateway, told), askedAt, onMismatch })
+
+/** Applies it, if it is new, as from a webhook. Rejects with the ledger's errors. */
+export async function applyAnswer(
+  deps: OperationDeps,
+  asked: TransactionRow,
+  told: KnownStatus,
+  askedAt?: number,
+): Promise<void> {
+  const answer = answerIn(deps, asked, told, askedAt)
+  const recorded = await deps.ledger.answer({ asked, answer, now: deps.clock.now() })
+  const { outcome } = recorded
+  const fields = { ...idsOf(asked), status: told.status, ...recorded }
+  if (outcome) logOutcome(deps.log, outcome, fields)
+}
+
+export const logOutcome = (log: Log, outcome: string, fields: Fields): void =>
+  log(outcome === 'applied' ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+
+/** As the log names a payment. */
+export const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
+  transactionId: id,
+  gateway,
+  correlationId: correlation_id ?? undefined,
+})

@@ -1,6 +1,7 @@
 // A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
 import * as z from 'zod'
+import type { Clock } from '../../shared/clock.ts'
 import { checkFields, wellFormed } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import type { RefundBegun, RefundOutcome } from '../acts/refund.ts'
@@ -17,19 +18,25 @@ import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { RefundRequest, RefundResult } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
+import type { OpenCall } from '../gateways/client.ts'
 import {
   type Gateway,
+  type GatewayRefund,
   gatewayOf,
+  type RefundAnswer,
   type SupportsRefund,
+  storedPayment,
   supportsRefund,
 } from '../gateways/gateway.ts'
-import { askRefund } from '../gateways/outcome.ts'
 import {
+  type Called,
   callGateway,
   deadlinesOf,
+  failedResult,
   failureOf,
   inTime,
   type OperationDeps,
+  refused,
   withAdmission,
 } from './operation.ts'
 
@@ -91,6 +98,42 @@ export async function refund(
     throw failureOf(gateway, { ...called, result })
   }
   return { success: true, refundId: result.gatewayRefundId ?? id, refundedAmount: begun.amount }
+}
+
+/** A refund that is under way, or whose outcome is unknown, is checked first after this. */
+const REFUND_CHECK_MS = 5 * 60_000
+
+/** Calls the gateway for a refund that the ledger has claimed: nobody else sends its id. */
+async function askRefund(
+  gateway: SupportsRefund,
+  call: OpenCall,
+  transaction: TransactionRow,
+  asked: Pick<GatewayRefund, 'refundId' | 'refundAmount' | 'reason'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<Called<RefundOutcome>> {
+  const mayBeMade = () => call.unanswered() > 0
+  try {
+    const refund = { ...storedPayment(transaction), ...asked, earlier: 'none' } as const
+    const answer = await gateway.refund(refund, call)
+    return { result: refundResult(answer, clock.now(), mayBeMade()) }
+  } catch (error) {
+    return { result: failedRefund(error, clock.now(), mayBeMade()), failure: error }
+  }
+}
+
+/** As that of a charge. */
+function refundResult(answer: RefundAnswer, now: number, mayBeMade: boolean): RefundOutcome {
+  if (!answer.ok) return refused(answer, mayBeMade)
+  const { gatewayRefundId, isDone } = answer
+  const id = gatewayRefundId !== undefined && { gatewayRefundId }
+  if (isDone) return { kind: 'done', ...id }
+  return { kind: 'accepted', ...id, nextCheckAt: now + REFUND_CHECK_MS }
+}
+
+/** What a driver threw, as data. What was not sent is not waited for: it has ended. */
+function failedRefund(error: unknown, now: number, mayBeMade: boolean): RefundOutcome {
+  const result = failedResult(error, now + REFUND_CHECK_MS, mayBeMade)
+  return result.kind === 'unsent' ? { kind: 'unsent' } : result
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */

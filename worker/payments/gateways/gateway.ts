@@ -3,6 +3,7 @@
 
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { Earlier } from '../domain/open-charge.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import type { ChargeRequest, Report, VerifiedWebhook } from '../domain/types.ts'
 import type { MaskedFields } from '../mask.ts'
 
@@ -176,6 +177,16 @@ export interface StoredPayment {
   reference: string
   amount: number
   currency: string
+}
+
+/** Throws InvalidArgumentException for a payment without a gateway id: it cannot be asked about. */
+export function storedPayment(row: TransactionRow): StoredPayment {
+  const { gateway_transaction_id: gatewayTransactionId, reference, amount, currency } = row
+  if (gatewayTransactionId === null) {
+    throw new InvalidArgumentException('This payment has no gateway id yet.')
+  }
+  const externalReferenceId = row.external_reference_id ?? ''
+  return { gatewayTransactionId, externalReferenceId, reference, amount, currency }
 }
 
 /** Without it payments of this gateway cannot be refunded through us. */

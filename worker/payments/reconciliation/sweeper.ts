@@ -1,25 +1,23 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
-import type { Clock } from '../../shared/clock.ts'
-import { type Log, reasonOf } from '../../shared/log.ts'
+import { reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { Reconciled, Reconciliation } from './reconcile.ts'
+import { type ReconcileDeps, type Reconciled, reconcile } from './reconcile.ts'
 
 export type Sweeper = ReturnType<typeof createSweeper>
 
-export interface SweeperDeps extends Pick<Reconciliation, 'reconcile'> {
-  ledger: Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
+export interface SweeperDeps extends ReconcileDeps {
+  ledger: ReconcileDeps['ledger'] &
+    Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
   queries: Pick<PaymentQueries, 'waiting'>
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs?: number | undefined
-  clock: Clock
-  log: Log
 }
 
 const PARKED_BATCH = 100
@@ -138,7 +136,7 @@ class Sweep {
   }
 
   async #check(): Promise<void> {
-    const { ledger, reconcile, clock } = this.#deps
+    const { ledger, clock } = this.#deps
     const now = clock.now()
     const until = now + CHECK_CLAIM_MS
     const checks = await ledger.claimChecks({ now, until, limit: MAX_CHECKS })
@@ -148,7 +146,7 @@ class Sweep {
         const { id: transactionId, correlation_id } = check.transaction
         const fields = { transactionId, correlationId: correlation_id ?? undefined }
         await this.#attempt('check', fields, async () => {
-          this.#count(await reconcile(check))
+          this.#count(await reconcile(this.#deps, check))
         })
       }
     }

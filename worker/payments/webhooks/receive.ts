@@ -24,7 +24,7 @@ import type {
 } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Refusals, type RefusedRow, withRow } from '../ledger/refused-webhooks.ts'
-import { maskHeaders, reportMask } from '../mask.ts'
+import { type MaskReport, maskHeaders } from '../mask.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -35,6 +35,7 @@ export interface ReceiverDeps {
   later: (work: Promise<unknown>) => void
   toleranceMs: number
   onMismatch: 'log' | 'reject'
+  mask: MaskReport
   clock: Clock
   log: Log
 }
@@ -66,8 +67,7 @@ const MAX_REFUSED_LINES = 60
 const MAX_REFUSED_COUNTS = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
-  const { gateways, ledger, notify, later, clock, log } = deps
-  const mask = reportMask(gateways)
+  const { gateways, ledger, mask, notify, later, clock, log } = deps
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
   const count = refusalCount(deps)

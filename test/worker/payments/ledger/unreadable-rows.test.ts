@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import { type Ledger, openLedger } from '../../../../worker/payments/ledger/ledger.ts'
+import { reportMask } from '../../../../worker/payments/mask.ts'
 import { createDeliverer, subscribersOf } from '../../../../worker/payments/outbox/deliver.ts'
 import {
   libsqlQueries,
   type PaymentQueries,
 } from '../../../../worker/payments/queries/queries-libsql.ts'
-import { createReconciliation } from '../../../../worker/payments/reconciliation/reconcile.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { keptLog } from '../../../support/payments.ts'
@@ -61,12 +61,16 @@ beforeEach(async () => {
       return { known: false } as const
     },
   } as const
-  const { reconcile } = createReconciliation({
+  const gateways = new Map([['shop', shop]])
+  sweeper = createSweeper({
     ledger,
+    queries,
     clock,
     log,
     onMismatch: 'log',
-    gateways: new Map([['shop', shop]]),
+    gateways,
+    mask: reportMask(gateways),
+    callbackUrl: () => undefined,
     client: {
       run: (_gateway, _kind, work) => {
         const send = () => Promise.reject(new Error('unexpected call'))
@@ -74,7 +78,6 @@ beforeEach(async () => {
       },
     },
   })
-  sweeper = createSweeper({ reconcile, ledger, queries, clock, log })
 })
 
 const poison = (id: string, column: string, value: number | string = IMPOSSIBLE) =>

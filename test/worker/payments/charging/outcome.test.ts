@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { chargeResult } from '../../../../worker/payments/charging/operation.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
 import { transactionRow } from '../../../support/payment-rows.ts'
 import { request as orderAtBank } from '../../../support/payments.ts'
 
