@@ -28,9 +28,16 @@ import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
 import { type Act, type Key, keysOfIds, paymentIn, type Rules, type WorkingSet } from './act.ts'
-import { type UnreadableEvent, unreadableTwice, withCheck, withCheckSoon } from './check.ts'
-import { eventOf, keysOfEvent, take } from './webhook.ts'
 import { store } from './store.ts'
+import {
+  eventOf,
+  keysOfEvent,
+  take,
+  type UnreadableEvent,
+  unreadableTwice,
+  withCheck,
+  withCheckSoon,
+} from './webhook.ts'
 
 /** What a gateway tells of a payment about which it was asked. */
 export interface Answer {

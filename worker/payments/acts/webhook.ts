@@ -1,4 +1,5 @@
-// A gateway's event: recorded once, and applied to its payment, or parked until that appears. Pure.
+// A gateway's event: recorded once, and applied to its payment, or parked until that appears. One
+// that cannot be used makes its payment due for a check. Pure.
 
 import {
   type Applied,
@@ -9,10 +10,24 @@ import {
   rejectEvent,
 } from '../domain/apply-event.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
-import { currencyOf, type PaymentIds, paymentIdsIn, wellFormed } from '../domain/match.ts'
+import {
+  currencyOf,
+  type EventIds,
+  type PaymentIds,
+  paymentIdsIn,
+  wellFormed,
+} from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
-import { alertAbout, type Payment, unchanged, withTransaction } from '../domain/payment.ts'
+import {
+  type Alert,
+  alertAbout,
+  type Decision,
+  type Payment,
+  raiseAlert,
+  unchanged,
+  withTransaction,
+} from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
 import {
   type TransactionRow,
@@ -20,7 +35,7 @@ import {
   WEBHOOK_EVENTS,
   type WebhookEventRow,
 } from '../domain/rows.ts'
-import type { Outcome } from '../domain/status.ts'
+import type { CheckStatus, Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
 import {
@@ -32,7 +47,6 @@ import {
   type Rules,
   type WorkingSet,
 } from './act.ts'
-import { withCheck, withCheckSoon } from './check.ts'
 import { store, storeInOrder } from './store.ts'
 
 export interface Arrival {
@@ -280,3 +294,108 @@ const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolea
   outcome: isMine ? outcome : 'duplicate',
   ...(transaction_id !== null && { transactionId: transaction_id }),
 })
+
+export function withCheckSoon(transaction: TransactionRow, now: number): TransactionRow {
+  const { next_check_at: due } = transaction
+  const isSooner = due === null || due > now
+  return isSooner ? { ...transaction, next_check_at: now } : transaction
+}
+
+/** The gateway was asked about it: also a check that changed nothing is seen. */
+export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
+  withTransaction(payment, { last_check_at: now, last_check_status: status })
+
+interface SoonChecked {
+  gateway: string
+  ids: EventIds
+  now: number
+  /** An event with these ids. One that is final raises an alert, also without a payment. */
+  unreadable?: UnreadableEvent | undefined
+}
+
+export function checkSoon(
+  { gateway, ids: asked, now, unreadable }: SoonChecked,
+  rules: Rules,
+): Act<undefined> {
+  const ids = paymentIdsIn(gateway, asked)
+  const { gatewayTransactionId: about } = asked
+  const alert = unreadable?.isFinal && unreadableAlert(unreadable, gateway, about, now)
+  const alertKeys: Key[] = alert ? [['alert', alert.kind, alert.subject]] : []
+  return {
+    keys: [...keysOfIds(ids), ...alertKeys],
+    decide(rows) {
+      const matched = rows.match(ids)
+      if (!matched) {
+        const known = rows.all('alerts').find(({ subject }) => subject === alert?.subject)
+        const raised = alert && raiseAlert(alert, known, () => newId(now))
+        if (raised) rows.put({ alerts: [raised] })
+        return undefined
+      }
+      const { payment, others } = matched
+      const decision = unreadable
+        ? rememberUnreadable(payment, unreadable, now)
+        : unchanged(withTransaction(payment, withCheckSoon(payment.transaction, now)))
+      store(rows, decision, rules)
+      rows.put({ transactions: others.map((other) => withCheckSoon(other, now)) })
+      return undefined
+    },
+  }
+}
+
+/** A webhook that is genuine and could not be read. */
+export interface UnreadableEvent {
+  /** Generated once for each delivery. */
+  id: string
+  /** The fields, without their values. */
+  why: string
+  /** It will not be repeated: a person must know at once. */
+  isFinal?: true
+}
+
+/** For one whose payment is not known. `about`: the gateway's id of what it is about. */
+function unreadableAlert(
+  { id, why }: UnreadableEvent,
+  gateway: string,
+  about: string | undefined,
+  now: number,
+): Alert {
+  return {
+    kind: 'unreadable',
+    subject: about === undefined ? id : `${gateway} ${about}`,
+    gateway,
+    transactionId: null,
+    createdAt: now,
+    detail: {
+      error: `A webhook cannot be read: ${why}.`,
+      ...(about !== undefined && { gatewayTransactionId: about }),
+    },
+  }
+}
+
+/**
+ * The gateway is asked instead. It will repeat the event: from the second on a person must know,
+ * because all later events of this kind may be lost, too.
+ */
+function rememberUnreadable(payment: Payment, unreadable: UnreadableEvent, now: number): Decision {
+  const { payment: remembered, alerts } = unreadableTwice(payment, unreadable, 'webhooks', now)
+  const asked = withCheckSoon(remembered.transaction, now)
+  return { payment: withTransaction(remembered, asked), events: [], alerts }
+}
+
+/** The first time, the gateway may only be in disorder. */
+export function unreadableTwice(
+  payment: Payment,
+  { id: event, why, isFinal }: UnreadableEvent,
+  what: 'webhooks' | 'status',
+  now: number,
+): Pick<Decision, 'payment' | 'alerts'> {
+  const { transaction } = payment
+  const first = transaction.unreadable_event ?? event
+  const error = `Its ${what} cannot be read: ${why}.`
+  const subject = `${transaction.id} event`
+  const alert = alertAbout(transaction, 'unreadable', now, { error }, subject)
+  return {
+    payment: withTransaction(payment, { unreadable_event: first }),
+    alerts: first === event && !isFinal ? [] : [alert],
+  }
+}

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkSoon, isCheckDue, withCheckSoon } from '../../../../worker/payments/acts/check.ts'
+import { isCheckDue } from '../../../../worker/payments/acts/check.ts'
+import { checkSoon, withCheckSoon } from '../../../../worker/payments/acts/webhook.ts'
 import {
   checkedInMs,
   DAY_MS as DAY,
