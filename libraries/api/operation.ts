@@ -3,7 +3,7 @@
 
 import type * as z from 'zod'
 import { IDEMPOTENCY_KEY_PATTERN } from '../../worker/payments/api/routes.ts'
-import { CORRELATION_ID_PATTERN } from '../../worker/payments/webhooks/middleware.ts'
+import { CORRELATION_ID_PATTERN } from '../../worker/payments/domain/new-id.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 

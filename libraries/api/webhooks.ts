@@ -8,11 +8,11 @@ import {
   webhookPayloadSchema,
 } from '../../worker/payments/api/payment-schemas.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
+import type { WebhookRoute } from '../../worker/payments/facade.ts'
 import {
   routePath,
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
-  type WebhookRoute,
 } from '../../worker/payments/webhooks/route-names.ts'
 import type { WebhookResponse } from '../../worker/payments/webhooks/routes.ts'
 import type { Answer, Description, Operation } from './operation.ts'

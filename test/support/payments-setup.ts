@@ -16,7 +16,7 @@ import type {
   RefundRequest,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
-import { IN_PROCESS, type OperationContext } from '../../worker/payments/facade.ts'
+import { IN_PROCESS, type Middleware, type OperationContext } from '../../worker/payments/facade.ts'
 import type {
   AnyGateway,
   ChargeAnswer,
@@ -36,7 +36,6 @@ import {
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { checkNow } from '../../worker/payments/reconciliation/reconcile.ts'
-import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged, paymentsConfig, verified, webhookRequest } from './payments.ts'
 import { type ReadableQueries, sqliteLedger } from './sqlite-database.ts'
@@ -190,7 +189,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
       realGateways: new Set(),
       installation: undefined,
       routePrefix: own.routePrefix ?? 'payments/webhooks',
-      middleware: [apiMiddleware, ...(own.middleware ?? [])],
+      middleware: ['api', ...(own.middleware ?? [])],
       onMismatch: own.onMismatch ?? 'log',
       listeners,
       endpoint,

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { type DirectoryObject, objectDirectory } from '../../worker/board/directory-object.ts'
 import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
 import { signalbox } from '../../worker/cloudflare.ts'
-import { withCorrelationId } from '../../worker/payments/webhooks/middleware.ts'
+import { withCorrelationId } from '../../worker/payments/webhooks/routes.ts'
 import {
   objectEndedSessions,
   type SessionsObject,

@@ -14,7 +14,6 @@ export type {
   WebhookPayload,
 } from '../../worker/payments/domain/types.ts'
 export type { Listener, Listeners } from '../../worker/payments/outbox/deliver.ts'
-export type { Middleware } from '../../worker/payments/webhooks/middleware.ts'
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 
@@ -61,6 +60,7 @@ export type {
   ChargeBuilder,
   DriverFacade,
   GatewayStatus,
+  Middleware,
   PaymentsFacade,
 } from '../../worker/payments/facade.ts'
 export type {

@@ -1,10 +1,9 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
 import type { NoticeRule } from '../shared/notice-rules.ts'
-import type { PaymentsFacade } from './facade.ts'
+import type { Middleware, PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
 import type { Listeners } from './outbox/deliver.ts'
-import type { Middleware } from './webhooks/middleware.ts'
 
 export interface SignalboxFile {
   /**

@@ -9,7 +9,6 @@ import type {
   RefundResult,
   Transaction,
 } from './domain/types.ts'
-import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFacade {
   /** Begins a charge for an order of the host application. */
@@ -22,6 +21,18 @@ export interface PaymentsFacade {
   /** One configured gateway. Throws InvalidArgumentException when there is none of this key. */
   driver(key: string): DriverFacade
 }
+
+/** Both do the same. */
+export type WebhookRoute = 'payments.webhook' | 'payments.webhook.callback'
+
+/**
+ * Runs around a webhook: returns its own response, or that of `next`. The request and the response
+ * have the correlation id in `X-Correlation-Id`.
+ */
+export type Middleware = (
+  request: Request,
+  next: () => Promise<Response>,
+) => Response | Promise<Response>
 
 /** The host application's reference for what is paid, or an object that has one. */
 export type Order = string | { readonly reference: string }

@@ -8,10 +8,10 @@ import { readWhsecs } from '../../shared/standard-webhook.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
+import type { Middleware } from '../facade.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
 import { INSTALLATION } from '../ledger/libsql/ledger-row-libsql.ts'
 import type { Endpoint, Listeners } from '../outbox/deliver.ts'
-import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
 import { routePrefixOf } from '../webhooks/route-names.ts'
 import { driversOf, gatewaysOf, settingsOf } from './gateway-settings.ts'
 
@@ -35,8 +35,8 @@ export interface PaymentsConfig {
   realGateways: ReadonlySet<string>
   /** Without slashes around it. */
   routePrefix: string
-  /** The outermost first. */
-  middleware: readonly Middleware[]
+  /** The outermost first. `api`: our own. */
+  middleware: readonly (Middleware | 'api')[]
   toleranceMs: number
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs: number | undefined
@@ -255,10 +255,9 @@ function readMiddleware(
   names: readonly string[],
   own: Readonly<Record<string, Middleware>>,
   wrong: string[],
-): Middleware[] {
-  const known: Readonly<Record<string, Middleware>> = { api: apiMiddleware, ...own }
+): (Middleware | 'api')[] {
   return names.flatMap((name) => {
-    const found = known[name]
+    const found = own[name] ?? (name === 'api' ? name : undefined)
     if (!found) wrong.push(`payments.webhooks.middleware: there is no middleware ${name}`)
     return found ?? []
   })

@@ -1,5 +1,6 @@
 // Ids that are made here: ULIDs, which sort by their time, since lists are ordered by them (those
-// of one millisecond rise, too), and our name for a payment at its gateway.
+// of one millisecond rise, too), our name for a payment at its gateway, and the correlation id of a
+// request that brings none.
 
 import { monotonicFactory } from 'ulid'
 import { v5 } from 'uuid'
@@ -29,6 +30,15 @@ export function newId(now: number): string {
   last = now
   return next(now)
 }
+
+export const CORRELATION_ID = 'X-Correlation-Id'
+
+/** A valid id is kept; anything else is replaced. */
+export const CORRELATION_ID_PATTERN = /^[A-Za-z0-9_-]{8,64}$/
+
+/** The id of the request's header if it is valid, else a new one. `now` in ms. */
+export const correlationIdOf = (header: string | null | undefined, now: number): string =>
+  header && CORRELATION_ID_PATTERN.test(header) ? header : newId(now)
 
 /** Generated once. Another one would rename payments that were charged after a backup. */
 const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'

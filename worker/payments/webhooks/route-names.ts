@@ -1,13 +1,13 @@
 // The two webhook routes, by name. Their paths are made only here: for the app, the callback URLs
 // that gateways get, the doctor and the documentation. Pure.
 
-/** Both do the same. */
+import type { WebhookRoute } from '../facade.ts'
+
+/** @forTests The documentation has both. */
 export const WEBHOOK_ROUTES = {
   'payments.webhook': '/{route_prefix}/{gateway}',
   'payments.webhook.callback': '/{route_prefix}/{gateway}/callback',
-} as const
-
-export type WebhookRoute = keyof typeof WEBHOOK_ROUTES
+} as const satisfies Record<WebhookRoute, string>
 
 export const WEBHOOK_ROUTE_NAMES = Object.keys(WEBHOOK_ROUTES) as WebhookRoute[]
 

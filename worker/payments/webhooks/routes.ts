@@ -1,21 +1,14 @@
-// The routes for gateways' webhooks. Signatures protect them: no access token is needed.
+// The routes for gateways' webhooks, and the middlewares around them. Signatures protect them: no
+// access token is needed.
 
 import { type Context, Hono } from 'hono'
 import { bodyRefusal, readBytes } from '../../shared/body-limit-hono.ts'
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { Problem } from '../../shared/problem.ts'
+import { CORRELATION_ID, correlationIdOf } from '../domain/new-id.ts'
+import type { Middleware } from '../facade.ts'
 import type { WebhookRequest } from '../gateways/gateway.ts'
-import {
-  apiMiddleware,
-  CORRELATION_ID,
-  correlationIdOf,
-  type Middleware,
-  runMiddleware,
-  withBody,
-  withCorrelationId,
-  withHeaders,
-} from './middleware.ts'
 import type { Receive, WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
@@ -27,7 +20,8 @@ export interface WebhookDeps {
   config: {
     gateways: ReadonlyMap<string, unknown>
     routePrefix: string
-    middleware: readonly Middleware[]
+    /** The outermost first. `api`: our own. */
+    middleware: readonly (Middleware | 'api')[]
   }
   receive: Receive
 }
@@ -38,9 +32,10 @@ export function webhookRoutes(
   clock: Pick<Clock, 'now' | 'after'>,
   log: Log,
 ): Hono {
-  const { routePrefix, middleware } = payments.config
+  const { routePrefix, middleware: named } = payments.config
+  const middleware = named.map((each) => (each === 'api' ? apiMiddleware : each))
   // Copying the request takes about 50 µs, and our own middleware does not read it.
-  const isRequestRead = middleware.some((each) => each !== apiMiddleware)
+  const isRequestRead = named.some((each) => each !== 'api')
 
   /** The correlation id comes first, so that every answer has it. */
   async function receive(c: Context): Promise<Response> {
@@ -132,3 +127,56 @@ const respond = (status: WebhookResponse['status'], body: WebhookResponse['body'
       ...(status === 503 && { 'Retry-After': '5' }),
     },
   })
+
+/**
+ * A copy with the id in its header. The body moves to it: do not read the old request. Under Node
+ * that is a stand-in, for which a middleware's `new Request(request, …)` would throw.
+ * @forTests Each runtime's own Request.
+ */
+export function withCorrelationId(request: Request, correlationId: string): Request {
+  const copy = new Request(request.url, request)
+  copy.headers.set(CORRELATION_ID, correlationId)
+  return copy
+}
+
+/** A copy with a body that was read already; with none for what is refused anyway. */
+const withBody = (
+  { url, method, headers, signal }: Request,
+  bytes: Uint8Array<ArrayBuffer> | undefined,
+): Request => new Request(url, { method, headers, signal, ...(bytes && { body: bytes }) })
+
+/** The middleware named `api`: the headers of every answer to a machine. */
+const apiMiddleware: Middleware = async (_request, next) =>
+  withHeaders(await next(), { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+
+/** The headers of a fetched response cannot be changed, so such a response is copied. */
+function withHeaders(response: Response, headers: Record<string, string>): Response {
+  try {
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    return response
+  } catch {
+    const copy = new Headers(response.headers)
+    for (const [name, value] of Object.entries(headers)) copy.set(name, value)
+    const { status, statusText, body } = response
+    return new Response(body, { status, statusText, headers: copy })
+  }
+}
+
+interface Chain {
+  /** A request for one middleware: its own, since a body can be read once. */
+  copy(request: Request): Request
+  handler(request: Request): Promise<Response>
+}
+
+/** Runs the middlewares, the outermost first, around the handler. */
+async function runMiddleware(
+  [first, ...rest]: readonly Middleware[],
+  request: Request,
+  chain: Chain,
+): Promise<Response> {
+  if (!first) return await chain.handler(request)
+  const own = chain.copy(request)
+  const response = await first(own, () => runMiddleware(rest, own, chain))
+  if (response instanceof Response) return response
+  throw new TypeError('a middleware of payments.webhooks returned no response')
+}

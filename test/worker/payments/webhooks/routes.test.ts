@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Middleware } from '../../../../worker/payments/webhooks/middleware.ts'
+import type { Middleware } from '../../../../worker/payments/facade.ts'
 import {
   routePath,
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
 } from '../../../../worker/payments/webhooks/route-names.ts'
-import { webhookRoutes } from '../../../../worker/payments/webhooks/routes.ts'
+import { webhookRoutes, withCorrelationId } from '../../../../worker/payments/webhooks/routes.ts'
+import { serveNode } from '../../../../worker/serve-node.ts'
 import { processEdge } from '../../../support/in-process-edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 
@@ -264,3 +265,23 @@ describe('a body', () => {
     expect(idOf(answer)).toMatch(ULID)
   })
 })
+
+it.each(['mine-1234', 'bad id'])(
+  'a middleware can copy a request with the id %s under Node',
+  async (id) => {
+    const handle = async (given: Request) => {
+      const carried = withCorrelationId(given, 'mine-1234')
+      const copy = new Request(carried, { headers: { 'X-Mine': 'yes' } })
+      return Response.json([
+        carried.headers.get('X-Correlation-Id'),
+        copy.method,
+        await copy.text(),
+      ])
+    }
+    const server = await serveNode(handle, { hostname: '127.0.0.1', port: 0, silenceMs: 60_000 })
+    const headers = { 'X-Correlation-Id': id }
+    const answer = await fetch(server.url, { method: 'POST', headers, body: '{"a":1}' })
+    expect(await answer.json()).toEqual(['mine-1234', 'POST', '{"a":1}'])
+    await server.close(0)
+  },
+)
