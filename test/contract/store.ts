@@ -8,6 +8,7 @@ import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../worker/payments/domain/rows.ts'
 import { BEHIND_MS, isoTime } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/failures.ts'
+import { isTransient } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { MAX_RETRY_MS } from '../../worker/shared/outgoing.ts'
@@ -277,7 +278,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       const saving = save({ transactions: [transactionRow()], outbox: [homeless] })
       const error = await saving.catch((reason: unknown) => reason)
       expect(error).not.toBeInstanceOf(StaleRows)
-      expect(store.isTransient(error)).toBe(false)
+      expect(isTransient(error)).toBe(false)
       expect(await idsOf([['payment', '01TX']])).toEqual({})
       expect(await queries.transactions({}, { limit: 9 })).toEqual([])
     })

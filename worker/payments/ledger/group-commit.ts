@@ -24,11 +24,6 @@ export interface GroupCommitDeps<Unit, Result> {
   retrying?(setback: { error: unknown; failures: number; waitMs: number }): void
 }
 
-export interface GroupCommit<Unit, Result> {
-  /** Rejects with LedgerUnavailable, or with what `send` threw for this unit alone. */
-  submit(unit: Unit): Promise<Result>
-}
-
 /** A save of 256 costs the server a third less for each than one of 64. */
 const MAX_UNITS = 256
 /**
@@ -64,10 +59,13 @@ interface Setback<Unit, Result> {
   left: Waiting<Unit, Result>[]
 }
 
-export function groupCommit<Unit, Result>(
-  deps: GroupCommitDeps<Unit, Result>,
-): GroupCommit<Unit, Result> {
-  const { clock, send, isTransient, retrying } = deps
+/** It returns what rejects with LedgerUnavailable, or with what `send` threw for a unit alone. */
+export function groupCommit<Unit, Result>({
+  clock,
+  send,
+  isTransient,
+  retrying,
+}: GroupCommitDeps<Unit, Result>): (unit: Unit) => Promise<Result> {
   let queue: Waiting<Unit, Result>[] = []
   let isRunning = false
   /** The last group: when it ended, and how long it took. */
@@ -149,29 +147,26 @@ export function groupCommit<Unit, Result>(
     return { error: setback.error, left: [...setback.left, ...waiting.slice(half)] }
   }
 
-  return {
-    submit(unit) {
-      return new Promise((resolve, reject) => {
-        const waiting: Waiting<Unit, Result> = {
-          unit,
-          since: clock.elapsed(),
-          isOver: false,
-          resolve(result) {
-            answered(waiting)
-            resolve(result)
-          },
-          reject(error) {
-            answered(waiting)
-            reject(error)
-          },
-        }
-        unanswered.add(waiting)
-        watch()
-        queue.push(waiting)
-        if (isRunning) return
-        isRunning = true
-        void run()
-      })
-    },
-  }
+  return (unit) =>
+    new Promise((resolve, reject) => {
+      const waiting: Waiting<Unit, Result> = {
+        unit,
+        since: clock.elapsed(),
+        isOver: false,
+        resolve(result) {
+          answered(waiting)
+          resolve(result)
+        },
+        reject(error) {
+          answered(waiting)
+          reject(error)
+        },
+      }
+      unanswered.add(waiting)
+      watch()
+      queue.push(waiting)
+      if (isRunning) return
+      isRunning = true
+      void run()
+    })
 }

@@ -38,7 +38,7 @@ import {
 } from '../outbox/dispatch.ts'
 import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './failures.ts'
 import { groupCommit } from './group-commit.ts'
-import type { Database } from './libsql/database-libsql.ts'
+import { type Database, isTransient } from './libsql/database-libsql.ts'
 import type { Installation } from './libsql/ledger-row-libsql.ts'
 import { libsqlStore, type Store } from './libsql/store-libsql.ts'
 
@@ -128,7 +128,7 @@ export function openLedger(deps: LedgerDeps) {
   const { database, installation, subscribers, references = 'shared', clock, log, ...host } = deps
   const rules = { subscribers, references }
   const store = libsqlStore(database, installation)
-  const run = runner({ store, clock, log, dispatch: (events) => outbox.dispatch(events) })
+  const run = runner(store, deps, (events) => outbox.dispatch(events))
 
   /** Leases what is due. */
   const claimPending = (claim: EventClaim): Promise<PendingEvent[]> => run(claimEvents(claim))
@@ -177,21 +177,19 @@ export function openLedger(deps: LedgerDeps) {
   }
 }
 
-interface RunnerDeps extends Pick<LedgerDeps, 'clock' | 'log'> {
-  store: Store
-  /** Gets the events that a group caused, once it is committed. */
-  dispatch: (pending: readonly PendingEvent[]) => void
-}
-
 const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
 
 type Decided = { answer: unknown } | { error: unknown }
 
 /**
  * Runs acts. Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what an act
- * alone threw.
+ * alone threw. `dispatch` gets the events that a group caused, once it is committed.
  */
-function runner({ store, dispatch, clock, log }: RunnerDeps) {
+function runner(
+  store: Store,
+  { clock, log }: LedgerDeps,
+  dispatch: (pending: readonly PendingEvent[]) => void,
+) {
   async function send(acts: readonly Act<unknown>[], signal: AbortSignal): Promise<Decided[]> {
     const keys = acts.flatMap((act) => act.keys)
     try {
@@ -235,14 +233,14 @@ function runner({ store, dispatch, clock, log }: RunnerDeps) {
     },
     // Another ledger has saved in between, and no act is at fault: the group is not halved.
     // In a deploy two write for a moment, and each wait lets the other through.
-    isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
+    isTransient: (error) => error instanceof StaleRows || isTransient(error),
     retrying({ error, failures, waitMs }) {
       counted(log, 'warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
     },
   })
 
   return async <Answer>(act: Act<Answer>): Promise<Answer> => {
-    const decided = await commit.submit(act)
+    const decided = await commit(act)
     if ('error' in decided) throw decided.error
     return decided.answer as Answer
   }

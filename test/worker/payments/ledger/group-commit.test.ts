@@ -60,7 +60,7 @@ const names = (count: number, prefix = 'u') =>
 
 describe('group commit', () => {
   it('sends units that are submitted together as one batch, and answers each with its own result', async () => {
-    const { submit } = commit()
+    const submit = commit()
     expect(await Promise.all(['a', 'b', 'c'].map(submit))).toEqual(['a!', 'b!', 'c!'])
     expect(sent).toEqual([['a', 'b', 'c']])
     expect(clock.pending).toBe(0)
@@ -69,7 +69,7 @@ describe('group commit', () => {
   it('gathers the next group while a batch is under way, and never sends two at once', async () => {
     const first = held()
     script = [first.send]
-    const { submit } = commit()
+    const submit = commit()
     const answers = [submit('a')]
     await settle()
     answers.push(submit('b'), submit('c'))
@@ -83,7 +83,7 @@ describe('group commit', () => {
   })
 
   it('goes on at once after the time of day was set, back or forward', async () => {
-    const { submit } = commit()
+    const submit = commit()
     for (const ms of [-3_600_000, 86_400_000, -31_536_000_000]) {
       await submit('before')
       clock.jump(ms)
@@ -97,7 +97,7 @@ describe('group commit', () => {
   const afterGroup = async ({ ms, waiting }: { ms: number; waiting: number }) => {
     const first = held()
     script = [first.send]
-    const { submit } = commit()
+    const submit = commit()
     const answers = [submit('first')]
     await settle()
     answers.push(...names(waiting).map(submit))
@@ -140,13 +140,13 @@ describe('group commit', () => {
 
   it('sends at most 256 units in a batch, in the order of their submission', async () => {
     const units = names(600)
-    const { submit } = commit()
+    const submit = commit()
     expect(await Promise.all(units.map(submit))).toEqual(units.map((unit) => `${unit}!`))
     expect(sent).toEqual([units.slice(0, 256), units.slice(256, 512), units.slice(512)])
   })
 
   it('halves a failing batch until the bad unit is alone, and rejects only that one', async () => {
-    const { submit } = commit(failsOn('c'))
+    const submit = commit(failsOn('c'))
     const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
     expect(sent).toEqual([['a', 'b', 'c', 'd'], ['a', 'b'], ['c', 'd'], ['c'], ['d']])
     expect(answers.map((each) => (each.status === 'fulfilled' ? each.value : 'no'))).toEqual([
@@ -161,7 +161,7 @@ describe('group commit', () => {
 
   it('finds one bad unit among 64 with 13 batches', async () => {
     const units = names(64)
-    const { submit } = commit(failsOn('u41'))
+    const submit = commit(failsOn('u41'))
     const answers = await Promise.allSettled(units.map(submit))
     expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(answers[41]?.status).toBe('rejected')
@@ -170,7 +170,7 @@ describe('group commit', () => {
 
   it('retries after a transient error and a jittered wait, together with newer units', async () => {
     script = [busy, busy]
-    const { submit } = commit()
+    const submit = commit()
     const first = submit('a')
     await settle()
     const second = submit('b')
@@ -187,7 +187,7 @@ describe('group commit', () => {
 
   it('does not lose the waiting half of a batch when the other half fails', async () => {
     script = [failsOn('a'), failsOn('a'), failsOn('a'), busy]
-    const { submit } = commit()
+    const submit = commit()
     const answers = Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
     await clock.advance(1_000)
     expect((await answers).map(({ status }) => status)).toEqual([
@@ -207,7 +207,7 @@ describe('group commit', () => {
         return silence()
       },
     ]
-    const { submit } = commit()
+    const submit = commit()
     const only = submit('a')
     await clock.advance(5_999)
     expect([sent.length, signal?.aborted]).toEqual([1, false])
@@ -221,7 +221,7 @@ describe('group commit', () => {
   it('ignores the late answer of a batch that it gave up', async () => {
     const late = held()
     script = [late.send]
-    const { submit } = commit(async (units) => units.map((unit) => `${unit} second`))
+    const submit = commit(async (units) => units.map((unit) => `${unit} second`))
     const only = submit('a')
     await clock.advance(6_100)
     late.release()
@@ -229,7 +229,7 @@ describe('group commit', () => {
   })
 
   it('rejects a unit as unavailable after 25 s, and not before', async () => {
-    const { submit } = commit(busy)
+    const submit = commit(busy)
     const early = expect(submit('early')).rejects.toBeInstanceOf(LedgerUnavailable)
     await clock.advance(20_000)
     let isOver = false
@@ -251,7 +251,7 @@ describe('group commit', () => {
   })
 
   it('rejects units after 25 s also if they wait behind a full batch', async () => {
-    const { submit } = commit(silence)
+    const submit = commit(silence)
     const answers = Promise.allSettled(names(200).map(submit))
     await clock.advance(25_000)
     const reasons = (await answers).map((each) => each.status === 'rejected' && each.reason)
@@ -260,7 +260,7 @@ describe('group commit', () => {
 
   it('does not send a unit again after its 25 s', async () => {
     script = [silence, silence, silence, silence, silence]
-    const { submit } = commit()
+    const submit = commit()
     const old = submit('old').catch(() => 'over')
     await clock.advance(24_900)
     const young = submit('young')
@@ -271,7 +271,7 @@ describe('group commit', () => {
   })
 
   it('works again after a batch that failed', async () => {
-    const { submit } = commit(failsOn('bad'))
+    const submit = commit(failsOn('bad'))
     await expect(submit('bad')).rejects.toThrow('bad')
     expect(await submit('good')).toBe('good!')
   })

@@ -64,8 +64,6 @@ export function libsqlStore(database: Database, own = new Installation()) {
     throw error
   }
   return {
-    /** True if a retry may succeed. */
-    isTransient,
     /**
      * The rows of these keys, and the number of saves. Rejects with SchemaMismatch, OtherDatabase.
      */
