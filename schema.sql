@@ -155,7 +155,7 @@ CREATE INDEX IF NOT EXISTS payment_transactions_by_paid
   ON payment_transactions (paid_at) WHERE paid_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payment_transactions_by_updated ON payment_transactions (updated_at);
 
--- What a payment is found by, folded (worker/payments/domain/search.ts). Beside it and not in it: a
+-- What a payment is found by, folded (worker/payments/domain/fold.ts). Beside it and not in it: a
 -- search that finds nothing reads all of these, and nothing else. No payment is ever deleted, so
 -- its rowid stays, in a restored backup, too.
 CREATE TABLE IF NOT EXISTS payment_search (

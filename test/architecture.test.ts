@@ -168,6 +168,7 @@ describe('the imports', () => {
     // for who leads, and what is news of it and how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
+      'worker/payments/domain/fold.ts',
       'worker/payments/domain/search.ts',
       'worker/shared/repos.ts',
       'worker/shared/layouts.ts',

@@ -1,8 +1,9 @@
 // Whose a payment is, and why the search found it. Pure.
 
 import type { Transaction, Unreadable } from '../../libraries/api/types.ts'
+import { fold } from '../../worker/payments/domain/fold.ts'
 import { decimalsOf } from '../../worker/payments/domain/money.ts'
-import { fold, searchOf } from '../../worker/payments/domain/search.ts'
+import { searchOf } from '../../worker/payments/domain/search.ts'
 import { isUnreadable } from './story.ts'
 
 /** Where shops write who pays, the best first. */

@@ -1,7 +1,7 @@
 // What was booked here on the days of a settlement, and which of it has no row there.
 
+import { dayOf } from '../../worker/payments/domain/days.ts'
 import { SETTLED_KINDS } from '../../worker/payments/domain/settlement.ts'
-import { dayOf } from '../../worker/payments/domain/time.ts'
 import type { Movement } from '../api/types.ts'
 import { type Books, ROWS_AT_ONCE } from './books.ts'
 import { movementsOf, type Pair } from './settle.ts'

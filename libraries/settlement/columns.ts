@@ -1,6 +1,6 @@
 // Which column of a settlement file is what: by its name in known reports, or as given.
 
-import { fold } from '../../worker/payments/domain/search.ts'
+import { fold } from '../../worker/payments/domain/fold.ts'
 import { brief, type Line } from './table.ts'
 
 /**

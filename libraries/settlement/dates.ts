@@ -1,6 +1,6 @@
 // The dates of a settlement file: in which order they are written, and which day each is.
 
-import { fold } from '../../worker/payments/domain/search.ts'
+import { fold } from '../../worker/payments/domain/fold.ts'
 import { westernDigits } from './amounts.ts'
 
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const

@@ -2,7 +2,7 @@
 // payment, a refund or neither, and whether its money came. A word that is in no list means
 // nothing: taken for a payment, it would hide what it is.
 
-import { fold } from '../../worker/payments/domain/search.ts'
+import { fold } from '../../worker/payments/domain/fold.ts'
 
 /**
  * `refund_failed`: a refund came back. `payment_failed`: it takes back the row of a payment.

@@ -3,8 +3,8 @@
 
 import * as z from 'zod'
 import { choice, count, readQuery } from '../../shared/query.ts'
+import { isZone } from '../domain/days.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
-import { isZone } from '../domain/time.ts'
 
 const MAX_SEARCH_CHARS = 255
 const HOUR_MINUTES = 60

@@ -5,9 +5,14 @@ import { type Context, Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../../shared/problem.ts'
 import type { PaymentsConfig } from '../config/payments-config.ts'
-import { toPause } from '../queries/shown.ts'
 import { isoTime, MINUTE_MS, startOfMinute } from '../domain/time.ts'
-import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
+import type {
+  GatewayHealth,
+  Listed,
+  PauseRecord,
+  Transaction,
+  WebhookRates,
+} from '../domain/types.ts'
 import { type AnyGateway, isClosable, mayRefund, supportsStatusCheck } from '../gateways/gateway.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../ledger/refused-webhooks.ts'
@@ -59,6 +64,11 @@ const TRANSACTION_TABLE = {
       ? row
       : { ...row, paidAmount: row.paid.amount, paidCurrency: row.paid.currency },
 }
+
+export const toPause = ({ since, by }: { since: number; by: string }): PauseRecord => ({
+  since: isoTime(since),
+  by,
+})
 
 export interface QueryDeps {
   queries: PaymentQueries

@@ -12,12 +12,11 @@ import { refund } from '../charging/refund.ts'
 import { InvalidArgumentException, PaymentFailure } from '../domain/exceptions.ts'
 import { CORRELATION_ID, correlationIdOf, newId } from '../domain/new-id.ts'
 import { NOTES } from '../domain/rows.ts'
-import { toPause } from '../queries/shown.ts'
 import type { AskedCharge, RefundRequest } from '../domain/types.ts'
 import type { Payments } from '../payments.ts'
 import { checkNow } from '../reconciliation/reconcile.ts'
 import { settlementRoutes } from './books-hono.ts'
-import { queryRoutes } from './reads-hono.ts'
+import { queryRoutes, toPause } from './reads-hono.ts'
 import { storyOf, unknownTransaction } from './story.ts'
 
 const MAX_BODY_BYTES = 64 << 10

@@ -2,10 +2,10 @@
 
 import type { MovementRow, RefundRow, TransactionRow } from '../domain/rows.ts'
 import { type KnownPayment, SETTLED_KINDS } from '../domain/settlement.ts'
-import { type BookedRow, listed, toMovement } from './shown.ts'
 import type { Listed, Movement, SettledRow } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
-import { type RunQuery, rowsOf } from './query-libsql.ts'
+import { listed, type RunQuery, rowsOf } from './query-libsql.ts'
+import { type BookedRow, toMovement } from './shown.ts'
 
 /** By the time of booking, in ms: from `after` on, and before `before`. */
 export interface BookedIn {

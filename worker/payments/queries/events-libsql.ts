@@ -5,25 +5,15 @@ import type { Payment } from '../domain/payment.ts'
 import {
   type AlertRow,
   type DeliveryRow,
-  type NoteRow,
   NOTES,
+  type NoteRow,
   type OutboxRow,
   type RefundRow,
+  type TransactionRow,
   toAlert,
   toTransaction,
-  type TransactionRow,
   WEBHOOK_EVENTS,
 } from '../domain/rows.ts'
-import {
-  type AuditedRow,
-  listed,
-  type ReadEventRow,
-  toAct,
-  toCheck,
-  toEventRecord,
-  toRefund,
-  toStoredEvent,
-} from './shown.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { EventRecord, Listed, ListedStory, WebhookRate } from '../domain/types.ts'
@@ -34,11 +24,21 @@ import {
   bytesOf,
   inParts,
   LIMITS,
+  listed,
   partOf,
   type RunQuery,
   rowsOf,
   type Table,
 } from './query-libsql.ts'
+import {
+  type AuditedRow,
+  type ReadEventRow,
+  toAct,
+  toCheck,
+  toEventRecord,
+  toRefund,
+  toStoredEvent,
+} from './shown.ts'
 import type { Page } from './transactions-libsql.ts'
 
 type StoredRow = OutboxRow & { was_given_up: 0 | 1 }

@@ -2,7 +2,6 @@
 
 import type { Pause } from '../acts/act.ts'
 import { type AlertRow, type DeliveryRow, present, toAlert } from '../domain/rows.ts'
-import { type AuditedRow, listed, toAct } from './shown.ts'
 import type { Action } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { AlertRecord, AuditRecord, FailingEndpoint, Listed } from '../domain/types.ts'
@@ -12,7 +11,8 @@ import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
 import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { AUDIT, allOf, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT, allOf, listed, queryRunner, rowsOf } from './query-libsql.ts'
+import { type AuditedRow, toAct } from './shown.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {

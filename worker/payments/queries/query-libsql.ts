@@ -1,6 +1,8 @@
 // A query of libSQL: statements that are read together, and a function that reads their rows. Long
 // rows are read in parts, by their bytes: an answer of its server ends at 10 MB.
 
+import { unreadableReason } from '../domain/rows.ts'
+import type { Listed } from '../domain/types.ts'
 import { type Database, reachable } from '../ledger/libsql/database-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
 import {
@@ -106,3 +108,15 @@ export function partOf({ name, columns, own, raw }: Table, picked: string): stri
     SELECT ${shown.join(', ')}, p.at, p.rows_left FROM parts p CROSS JOIN ${name} e
       WHERE e.rowid = p.n AND p.before < :part_most ORDER BY p.at`
 }
+
+/** Reads a row of a list: if one cannot be read, the others still are. */
+export const listed =
+  <Stored extends { id: string }, Item>(read: (row: Stored) => Item) =>
+  (row: Stored): Listed<Item> => {
+    try {
+      return read(row)
+    } catch (error) {
+      const why = unreadableReason(error)
+      return { id: row.id, code: 'unreadable', invalid: `The row cannot be read: ${why}.` }
+    }
+  }

@@ -16,7 +16,6 @@ import {
   REFUNDS,
   type RefundRow,
   type TransactionRow,
-  unreadableReason,
   WEBHOOK_EVENTS,
   type WebhookEventRow,
 } from '../domain/rows.ts'
@@ -26,9 +25,7 @@ import type {
   CheckTimes,
   DeliveryRecord,
   EventRecord,
-  Listed,
   Movement,
-  PauseRecord,
   RefundRecord,
   StoredEvent,
 } from '../domain/types.ts'
@@ -81,11 +78,6 @@ export const toAct = (row: AuditedRow): AuditRecord => ({
   }),
 })
 
-export const toPause = ({ since, by }: { since: number; by: string }): PauseRecord => ({
-  since: isoTime(since),
-  by,
-})
-
 /** With columns of its payment and of its refund. */
 export type BookedRow = MovementRow &
   Pick<TransactionRow, 'reference' | 'gateway_transaction_id'> &
@@ -102,17 +94,5 @@ export const toMovement = (row: BookedRow): Movement => ({
   amountMinor: row.amount,
   ...(row.estimated === 1 && { estimated: true as const }),
 })
-
-/** Reads a row of a list: if one cannot be read, the others still are. */
-export const listed =
-  <Stored extends { id: string }, Item>(read: (row: Stored) => Item) =>
-  (row: Stored): Listed<Item> => {
-    try {
-      return read(row)
-    } catch (error) {
-      const why = unreadableReason(error)
-      return { id: row.id, code: 'unreadable', invalid: `The row cannot be read: ${why}.` }
-    }
-  }
 
 const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

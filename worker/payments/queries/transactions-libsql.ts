@@ -4,9 +4,8 @@
 
 import { encodeTime } from 'ulid'
 import { DAY_MS } from '../domain/check-times.ts'
-import { toTransaction, type TransactionRow, TRANSACTIONS } from '../domain/rows.ts'
+import { TRANSACTIONS, type TransactionRow, toTransaction } from '../domain/rows.ts'
 import { type Search, searchOf } from '../domain/search.ts'
-import { listed } from './shown.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
@@ -14,6 +13,7 @@ import {
   allOf,
   bytesOf,
   inParts,
+  listed,
   partOf,
   type RunQuery,
   rowsOf,

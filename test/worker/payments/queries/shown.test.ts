@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { toAlert, toTransaction } from '../../../../worker/payments/domain/rows.ts'
+import { listed } from '../../../../worker/payments/queries/query-libsql.ts'
 import {
   type AuditedRow,
   type BookedRow,
-  listed,
   toAct,
   toCheck,
   toEventRecord,

@@ -6,6 +6,7 @@
 // same value. And a value that this code cannot read stays as it is.
 
 import type { Key, WorkingSet } from '../../acts/act.ts'
+import { fold } from '../../domain/fold.ts'
 import {
   type NoteRow,
   SCHEMA_VERSION,
@@ -15,7 +16,6 @@ import {
   type TableRow,
   type TransactionRow,
 } from '../../domain/rows.ts'
-import { fold } from '../../domain/search.ts'
 import type { Metadata } from '../../domain/types.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dayOf, daysBetween, isZone, startOfDay } from '../../../../worker/payments/domain/time.ts'
+import { dayOf, daysBetween, isZone, startOfDay } from '../../../../worker/payments/domain/days.ts'
 
 const startIn = (day: string, zone: string) => new Date(startOfDay(day, zone)).toISOString()
 
