@@ -1,16 +1,14 @@
 // The promise of the README: one request charges, a person presses Pay on the payment page, and the
 // host application gets one event, although the gateway sends fifty webhooks at once.
 
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/types.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { type Start, Starts } from '../support/local-system.ts'
+import { oneProcess, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
 
@@ -28,7 +26,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
   beforeAll(async () => {
     await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve))
     shop = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}/thanks`
-    start = await (await starts.start()).ready()
+    start = await (await starts.start({ launch: oneProcess })).ready()
     const local = await start.local()
     simulator = new SimulatorControl(local.simulator)
     await fetch(`${local.simulator}/_control/faults`, {
@@ -59,10 +57,8 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     return { accepted: await accepted(), story: await story() }
   }
   /** The output of the listener in signalbox.config.ts about an order. */
-  const printed = async (reference: string) => {
-    const log = await readFile(join(start.dataDir, 'logs/workerd.log'), 'utf8')
-    return log.split('\n').filter((line) => line.startsWith(`PaymentSucceeded ${reference}:`))
-  }
+  const printed = (reference: string) =>
+    start.stdout.split('\n').filter((line) => line.startsWith(`PaymentSucceeded ${reference}:`))
 
   it('pays once: back at the shop, Paid, and one PaymentSucceeded for fifty webhooks', async () => {
     const charged = await start.charge('order-1', { returnUrl: shop })
@@ -103,7 +99,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     const { story } = await settled(charged)
     expect(story.status).toBe('Failed')
     expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentFailed'])
-    expect(await printed(reference)).toEqual([])
+    expect(printed(reference)).toEqual([])
     await tab.close()
   })
 })
