@@ -1,25 +1,35 @@
 // A charge outlives the system that made it: its page opens after a restart, and can be paid there.
+// The system is ended through npm, too, which passes a signal on, or is killed and can pass none.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventReceiver } from '../../tools/harness/event-receiver.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
-import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import {
+  type Launch,
+  oneProcess,
+  type Start,
+  type StartPlan,
+  Starts,
+  throughNpm,
+} from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
 const SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
 
-describe.each<[string, StartPlan]>([
-  ['signalbox', { launch: oneProcess }],
-  ['npm start', {}],
-  ['npm run start:deno', { args: ['--host=deno'] }],
-])('a restart of %s', (_, how) => {
+describe.each<[string, Launch]>([
+  ['signalbox', oneProcess],
+  ['npm start', throughNpm],
+])('a restart of %s', (_, launch) => {
   const starts = new Starts()
   const receiver = new EventReceiver(SECRET)
   let plan: StartPlan
   let system: Start
   beforeAll(async () => {
     await receiver.listen()
-    plan = { ...how, env: { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: SECRET } }
+    const env = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: SECRET }
+    plan = { launch, env }
     system = await (await starts.start(plan)).ready()
   })
   afterAll(async () => {
@@ -34,7 +44,14 @@ describe.each<[string, StartPlan]>([
         ['redirect', 'fib'].map((gateway) => system.charge(`${gateway}-${signal}`, { gateway })),
       )
       system.process.kill(signal)
-      await system.ended
+      const isGraceful = signal === 'SIGINT'
+      expect(await system.ended).toEqual(
+        isGraceful ? { code: 0, signal: null } : { code: null, signal },
+      )
+      await system.nothingLeft()
+      // Alone it cannot remove the file when it is killed.
+      const hasFile = !isGraceful && launch === oneProcess
+      expect(existsSync(join(system.dataDir, 'local.json'))).toBe(hasFile)
       const { storeDir, dataDir } = system
       system = await (await starts.start({ ...plan, storeDir, dataDir, port: 'last' })).ready()
       for (const { transactionId, gateway, reference } of charges) {

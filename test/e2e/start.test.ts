@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { localSystemContract } from '../contract/local-system.ts'
-import { type Start, Starts, throughNpm } from '../support/local-system.ts'
+import { type Start, Starts } from '../support/local-system.ts'
 import { startProgram } from '../support/program.ts'
 import { programEnv } from '../support/run-home.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -85,22 +85,5 @@ describe('one Signalbox a board', () => {
     const other = await (await starts.start({ storeDir: first.storeDir })).ready()
     expect(other.stderr).toContain(sentence(first))
     expect(other.stderr).toContain('It runs here, too (--data), and claims are not shared.')
-  })
-})
-
-describe('npm start', () => {
-  // npm passes each signal on in the same way; what SIGTERM does, the contract above shows.
-  it('ends by SIGINT with exit code 0', async () => {
-    const start = await (await starts.start({ launch: throughNpm })).ready()
-    start.process.kill('SIGINT')
-    expect(await start.ended).toEqual({ code: 0, signal: null })
-    await start.nothingLeft()
-  })
-
-  it('leaves nothing running when npm itself is killed and can pass nothing on', async () => {
-    const start = await (await starts.start({ launch: throughNpm })).ready()
-    start.process.kill('SIGKILL')
-    await start.nothingLeft()
-    await expect(start.local()).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
