@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -57,7 +58,9 @@ const linesOf = (dir: string, ...args: string[]): string[] =>
     .split('\n')
     .slice(0, -1)
 
-const headOf = (dir: string): string => git(dir, 'rev-parse', 'HEAD')
+/** Of the main tree and of each worktree, by one process. */
+const headsOf = (main: string, trees: readonly string[]): string[] =>
+  git(main, 'rev-parse', 'HEAD', ...trees.map((tree) => `worktrees/${tree}/HEAD`)).split('\n')
 
 function filesOf(dir: string, commit: string): Map<string, string> {
   const listed = saidOf(dir, 'ls-tree', '-z', commit, `${FOLDER}/`).split('\0').slice(0, -1)
@@ -79,11 +82,11 @@ function model(
   folderOf: (tree: string) => string,
 ): Record<string, string> {
   const own = filesIn(main)
-  const mainHead = headOf(main)
+  const [mainHead = '', ...heads] = headsOf(main, trees)
   const found: Record<string, string[]> = {}
-  for (const tree of trees) {
+  for (const [at, tree] of trees.entries()) {
     const dir = folderOf(tree)
-    const head = headOf(dir)
+    const head = heads[at] ?? ''
     const bases = linesOf(main, 'merge-base', '--all', mainHead, head)
     const before = bases.map((base) => filesOf(main, base))
     const wasMerged = merges(main, mainHead, head, bases)
@@ -275,7 +278,8 @@ function tryGit(dir: string, ...args: string[]): boolean {
 
 /** In the middle of a merge or a rebase. */
 function isBusy(dir: string): boolean {
-  const gitFolder = git(dir, 'rev-parse', '--absolute-git-dir')
+  const own = join(dir, '.git')
+  const gitFolder = statSync(own).isDirectory() ? own : readFileSync(own, 'utf8').slice(8, -1)
   return ['MERGE_HEAD', 'rebase-merge', 'rebase-apply'].some((name) =>
     existsSync(join(gitFolder, name)),
   )
