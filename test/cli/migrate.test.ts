@@ -3,11 +3,12 @@ import { expect, it } from 'vitest'
 import { keptInstallation } from '../../system/installation.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
+import { startLibsqlWith } from '../support/libsql-server.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './payments/fake-system.ts'
 
 it('makes the tables of the database that the environment names, and is quiet the next time', async () => {
-  const libsql = await startLibsql({ script: 'CREATE TABLE orders (id TEXT)' })
+  const libsql = await startLibsqlWith('CREATE TABLE orders (id TEXT)')
   const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
   try {
     const first = await run('migrate', env)
@@ -31,7 +32,7 @@ it('makes the tables of the database that the environment names, and is quiet th
 
 it('upgrades a database of an older schema on the server', async () => {
   const libsql = await startLibsql()
-  const older = await startLibsql({ script: readFileSync('test/fixtures/schema-2.sql', 'utf8') })
+  const older = await startLibsqlWith(readFileSync('test/fixtures/schema-2.sql', 'utf8'))
   const env = { LIBSQL_URL: older.url, LIBSQL_AUTH_TOKEN: older.token }
   const names = "SELECT name FROM sqlite_master WHERE name LIKE 'payment%' ORDER BY name"
   try {
@@ -69,7 +70,7 @@ it('says that the server refuses the token', async () => {
 })
 
 it('makes no new shop of a server that came back empty, unless somebody says that it is one', async () => {
-  const libsql = await startLibsql({ script: '' })
+  const libsql = await startLibsql({ isEmpty: true })
   const dataDir = tempFolder()
   const OTHER = '0123456789abcdef0123456789abcdef'
   const server = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token, HOME: tempFolder() }

@@ -1,13 +1,12 @@
 // The whole board system: files in a temporary folder, a sidecar process, an edge process on a real
 // port, and a client that checks the result.
 
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import { SIGNALBOX } from '../../tools/harness/config.ts'
+import { git } from '../../tools/harness/git.ts'
 import { type Child, type ChildSpec, spawnChild } from '../../tools/start/child.ts'
 import { sidecarProcess } from '../../tools/start/processes.ts'
 import type { Task } from '../../worker/board/wire.ts'
@@ -17,8 +16,6 @@ import { programEnv } from './run-home.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const RESTART_MS = 100
-
-const run = promisify(execFile)
 
 /** The text of a task in the cairn layout. */
 export const taskText = (title: string, more = '', body = ''): string =>
@@ -77,8 +74,7 @@ export class System {
   }
 
   async git(...args: string[]): Promise<void> {
-    const who = ['user.name=t', 'user.email=t@example.org', 'commit.gpgsign=false']
-    await run('git', [...who.flatMap((it) => ['-c', it]), ...args], { cwd: this.project })
+    await git(this.project, programEnv(this.home), ...args)
   }
 
   /** Resolves after the first sync. */

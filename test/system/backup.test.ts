@@ -18,6 +18,7 @@ import { metricsText } from '../../worker/shared/metrics-node.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'
+import { startLibsqlWith } from '../support/libsql-server.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { setupOver } from '../worker/payments/ledger/memory-ledger.ts'
 
@@ -190,10 +191,7 @@ describe('a copy for a second installation', () => {
 
 describe('with libSQL’s server', () => {
   it('a backup is read in one transaction, and an empty database is filled with it', async () => {
-    const [one, other] = [
-      await startLibsql(),
-      await startLibsql({ script: 'CREATE TABLE own (x)' }),
-    ]
+    const [one, other] = [await startLibsql(), await startLibsqlWith('CREATE TABLE own (x)')]
     try {
       const setup = setupOver(one.database)
       const orders = Array.from({ length: 120 }, (_, n) => `order-${n}`)

@@ -37,25 +37,7 @@ export interface LibsqlServer extends PaymentsDatabase {
   process: Process
   /** A connection of our own. */
   database: Database
-  /** Empties all tables, as after a new migration. */
-  wipe(): Promise<void>
 }
-
-/**
- * The tables of payments. A table comes before those that it refers to.
- * @forTests The contract of the store reads all of them.
- */
-export const TABLES = [
-  'payment_notes',
-  'payment_alerts',
-  'payment_deliveries',
-  'payment_outbox',
-  'payment_refunds',
-  'payment_disputes',
-  'payment_webhook_events',
-  'payment_charge_keys',
-  'payment_transactions',
-]
 
 const WITHIN_MS = 60_000
 const BUSY_MS = 2
@@ -63,13 +45,12 @@ const BUSY_MS = 2
 interface ServerPlan {
   /** An existing folder for its files and its log. Absent: one of its own, which ends with it. */
   dir?: string
-  /** The script of another schema than that of this version. */
-  script?: string
+  /** It has no tables. */
+  isEmpty?: true
 }
 
 /** With the tables of payments. */
 export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> {
-  const { script } = plan
   const dir = plan.dir ?? (await mkdtemp(join(tmpdir(), 'signalbox-libsql-')))
   const port = await freePort()
   const url = loopbackUrl(port)
@@ -81,10 +62,7 @@ export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> 
   const server = new Process(spec, `${url}/health`)
   await server.start()
   const database = libsqlDatabase({ url, authToken: token }, Date.now)
-  const signal = AbortSignal.timeout(WITHIN_MS)
-  if (script === undefined) await prepareSchema(database, { signal })
-  // Each statement ends with a line; none of its texts does.
-  else await database.write(statementsOf(script), signal)
+  if (!plan.isEmpty) await prepareSchema(database, { signal: AbortSignal.timeout(WITHIN_MS) })
   return {
     url,
     token,
@@ -92,21 +70,12 @@ export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> 
     process: server,
     database,
     query: (sql, args) => ask(database, sql, args),
-    async wipe() {
-      for (const table of ['payment_search', ...TABLES]) await ask(database, `DELETE FROM ${table}`)
-    },
     async close() {
       await server.stop()
       if (plan.dir === undefined) await rm(dir, { recursive: true, force: true })
     },
   }
 }
-
-const statementsOf = (script: string) =>
-  script
-    .split(/;$/m)
-    .filter((sql) => sql.trim() !== '')
-    .map((sql) => statement(sql))
 
 export interface DatabaseFile extends PaymentsDatabase {
   /** Another process holds its lock until the returned function is called. */

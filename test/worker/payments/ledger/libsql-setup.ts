@@ -6,6 +6,7 @@ import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
+import { wipe } from '../../../support/libsql-server.ts'
 
 export let libsql: LibsqlServer
 export let ledger: Ledger
@@ -26,7 +27,7 @@ export function useLibsqlLedger(): void {
   })
   afterAll(() => libsql.close())
   beforeEach(async () => {
-    await libsql.wipe()
+    await wipe(libsql)
     deliverer = new FakeDeliverer()
     const current: Batches = { retries: [], onSend: () => undefined }
     batches = current

@@ -11,6 +11,7 @@ import {
 } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
+import { wipe } from '../../../support/libsql-server.ts'
 import { keptLog } from '../../../support/payments.ts'
 import { insertPending, paid } from './shop-payments.ts'
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => libsql.close())
 beforeEach(async () => {
-  await libsql.wipe()
+  await wipe(libsql)
   handled = []
   checked = []
   const { log } = keptLog()

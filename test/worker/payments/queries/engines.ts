@@ -3,6 +3,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { wipe } from '../../../support/libsql-server.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 /** By the engine's name: makes an empty database on it. For a file's `describe.each`. */
@@ -17,7 +18,7 @@ export function emptyDatabases(): [string, () => Promise<Database>][] {
     [
       'on libSQL’s server',
       async () => {
-        await libsql.wipe()
+        await wipe(libsql)
         return libsql.database
       },
     ],

@@ -3,6 +3,7 @@ import { type LibsqlServer, startLibsql } from '../../../../../tools/harness/dat
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'
+import { wipe } from '../../../../support/libsql-server.ts'
 import { sqliteDatabase } from '../../../../support/sqlite-database.ts'
 
 let libsql: LibsqlServer
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => libsql.close())
 
 storeContract('libSQL’s server', async () => {
-  await libsql.wipe()
+  await wipe(libsql)
   return { store: libsqlStore(libsql.database), queries: libsqlQueries(libsql.database) }
 })
 
