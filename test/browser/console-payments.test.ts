@@ -4,7 +4,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../system/local-json.ts'
-import { EventReceiver } from '../../tools/harness/event-receiver.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
@@ -12,6 +11,7 @@ import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole, readsOften } from '../support/console-page.ts'
+import { EventReceiver } from '../support/event-receiver.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
 const SEARCH = 'Number, name, amount or id'

@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EventReceiver } from '../../tools/harness/event-receiver.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
+import { EventReceiver } from '../support/event-receiver.ts'
 import {
   type Launch,
   oneProcess,

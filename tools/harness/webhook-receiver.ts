@@ -14,8 +14,12 @@ export interface ReceivedWebhook<Body> {
   forged?: string
 }
 
-export abstract class WebhookReceiver<Body> {
+type Status = number | undefined
+
+export class WebhookReceiver<Body> {
   url = ''
+  /** The status of the answer. Undefined: there is none, and the connection ends. */
+  receive: (webhook: ReceivedWebhook<Body>) => Status | Promise<Status> = () => 204
   readonly #webhook: Webhook
   readonly #server: Server
 
@@ -33,9 +37,6 @@ export abstract class WebhookReceiver<Body> {
       void text(request).then(receive, () => response.destroy())
     })
   }
-
-  /** The status of the answer. Undefined: there is none, and the connection ends. */
-  protected abstract receive(webhook: ReceivedWebhook<Body>): Promise<number | undefined>
 
   async listen(): Promise<void> {
     this.url = `${await listen(this.#server)}/events`

@@ -1,13 +1,13 @@
-// Records what the gateways and the shop see: the answers to webhooks, the lines that the shop's
-// listeners write into the edge's log, and the events that reach its endpoint.
+// Records what the gateways, the shop and people see: the answers to webhooks, the lines that the
+// shop's listeners write into the edge's log, the events that reach its endpoint, and notices.
 
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import { followLines } from '../../start/follow-events.ts'
 import type { LoadPlan } from './load.ts'
 import type { Answered } from './proxy.ts'
 import { contentOf, gatewayIn, type SentWebhook } from './sign-again.ts'
+import type { ShopEvent } from './system.ts'
 
 const POLL_MS = 50
 /** The share of events that the shop's endpoint refuses: such a program fails at times. */
@@ -15,10 +15,18 @@ const REFUSED = 0.05
 /** And of those that it works on for so long. */
 const SLOW = 0.1
 const SLOW_MS = 1_500
+/** What becomes of a notice while there is a load; afterwards each is taken. */
+const HOWS = [
+  [6, 'takes'],
+  [2, 'refuses'],
+  [1, 'hangs'],
+  [1, 'loses'],
+] as const
+const STATUSES = { takes: 204, refuses: 500, loses: undefined }
 
 export function observe(
-  { system, recorder, random }: LoadPlan,
-  onEvent: (event: ReceivedEvent) => void,
+  { system, recorder, random, ending }: LoadPlan,
+  onEvent: (event: ShopEvent) => void,
 ): { sent: ReadonlyMap<string, SentWebhook>; end(): Promise<void> } {
   const sent = new Map<string, SentWebhook>()
   const { gateways, webhooks } = system.proxies
@@ -31,18 +39,23 @@ export function observe(
     const call = callOf(answered)
     if (call) recorder.write(call)
   }
-  system.receiver.refuse(async (event) => {
+  system.receiver.receive = async ({ id, body: event, forged }) => {
     const startedAt = performance.now()
     if (random.next() < SLOW) await sleep(SLOW_MS)
     const tookMs = Math.floor(performance.now() - startedAt)
-    const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
-    const { id, type, data, forged } = event
+    const status = forged === undefined && random.next() >= REFUSED ? 204 : 500
+    const { type, data } = event
     const { transaction, alert, previousRefundedAmount } = data
     const contents = transaction ? { transaction, alert, previousRefundedAmount } : { data }
     recorder.write({ kind: 'endpoint', id, type, tookMs, status, forged, ...contents })
     if (status === 204) onEvent(event)
     return status
-  })
+  }
+  system.people.receive = ({ body: { timestamp, data }, ...of }) => {
+    const how = ending.isOver ? 'takes' : random.weighted(HOWS)
+    recorder.write({ kind: 'notice', how, ...of, timestamp, causes: data.causes })
+    return how === 'hangs' ? new Promise(() => undefined) : STATUSES[how]
+  }
   const over = new AbortController()
   const listen = (logFile: string) => {
     // The second edge has not been started yet.

@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../../simulator/faults.ts'
 import { webhookOf } from '../../../simulator/one-webhook.ts'
 import type { Action, Payment } from '../../../simulator/payments.ts'
-import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Seeded } from '../../harness/seeded.ts'
 import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
 import type { LoadPlan } from './load.ts'
 import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
 import { sendUntilTaken } from './sign-again.ts'
+import type { ShopEvent } from './system.ts'
 
 const MAX_PAUSE_MS = 300
 /** Payers wait for a slow shop, too. Else a slow machine gets ever more to do, and never rests. */
@@ -114,7 +114,7 @@ interface Order {
   random: Seeded
 }
 
-type Told = ReceivedEvent['data']
+type Told = ShopEvent['data']
 
 export type PaymentsLoad = ReturnType<typeof paymentsLoad>
 
@@ -419,7 +419,7 @@ export function paymentsLoad(plan: LoadPlan) {
     },
 
     /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
-    onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
+    onEvent({ type, data: { transaction, alert } }: ShopEvent): void {
       if (!transaction) return
       const { id, gateway, amount, paid } = transaction
       if (type === 'AlertRaised' && alert) onAlert({ transaction, alert })

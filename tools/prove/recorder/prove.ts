@@ -64,7 +64,6 @@ export async function prove(plan: Plan): Promise<void> {
   stack.defer(() => recorder.close())
   stack.defer(() => ending.end())
   const payments = paymentsLoad(own())
-  system.people.record(recorder, random.fork())
   const seen = observe(own(), payments.onEvent)
   const clients = Object.entries(CLIENTS).map(
     ([name, readsAfterMs]) => new BoardClient({ name, system, recorder, readsAfterMs }),
@@ -93,7 +92,6 @@ export async function prove(plan: Plan): Promise<void> {
   log('healed; waiting for rest')
   ending.end()
   await loading
-  system.people.takeAll()
   await processes.rest()
   await payments.rest()
   await payments.lookAgain()

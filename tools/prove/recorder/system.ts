@@ -11,16 +11,16 @@ import { gatewaySecrets } from '../../../system/gateways.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { mintTokens } from '../../../system/tokens.ts'
 import { until } from '../../../system/until.ts'
+import type { PaymentEvents } from '../../../worker/payments/domain/types.ts'
 import { fileIn, startLibsql } from '../../harness/database.ts'
-import { EventReceiver } from '../../harness/event-receiver.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { git } from '../../harness/git.ts'
 import { type Host, PREPARE } from '../../harness/hosts.ts'
 import { Process } from '../../harness/process.ts'
 import { shopHome } from '../../harness/shop-home.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
+import { WebhookReceiver } from '../../harness/webhook-receiver.ts'
 import { sidecarProcess, simulatorProcess } from '../../start/processes.ts'
-import { NoticesReceiver } from './notices-receiver.ts'
 import { FaultyProxy } from './proxy.ts'
 import shop from './shop.config.ts'
 
@@ -48,6 +48,17 @@ const SHOP = {
 /** The gateways' waits before they send a webhook again; after the last they give it up. */
 const RETRIES_MS = '200 400 800 1600 3200'
 
+/** What the shop reads of an event. */
+export interface ShopEvent {
+  type: string
+  data: Partial<PaymentEvents['AlertRaised'] & PaymentEvents['RefundAmountChanged']>
+}
+
+interface Notice {
+  timestamp: string
+  data: { causes: object[] }
+}
+
 export type System = Awaited<ReturnType<typeof startSystem>>
 
 export async function startSystem(host: Host) {
@@ -70,8 +81,8 @@ export async function startSystem(host: Host) {
     sidecar: await proxyBefore(edgePort),
   }
   const [eventsSecret, noticeSecret] = [newSecret(), newSecret()]
-  const receiver = new EventReceiver(eventsSecret)
-  const people = new NoticesReceiver(noticeSecret)
+  const receiver = new WebhookReceiver<ShopEvent>(eventsSecret)
+  const people = new WebhookReceiver<Notice>(noticeSecret)
   for (const each of [receiver, people]) {
     await each.listen()
     started.defer(() => each.close())

@@ -1,10 +1,10 @@
 // An endpoint of a host application for the events of payments.
 
+import { type ReceivedWebhook, WebhookReceiver } from '../../tools/harness/webhook-receiver.ts'
 import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
-import { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts'
 
 /** The fields that any event has. */
-export type EventData = Partial<AllOf<PaymentEvents[keyof PaymentEvents]>>
+type EventData = Partial<AllOf<PaymentEvents[keyof PaymentEvents]>>
 
 type AllOf<One> = (One extends unknown ? (one: One) => void : never) extends (
   all: infer All,
@@ -18,7 +18,7 @@ interface Event {
   data: EventData
 }
 
-export interface ReceivedEvent extends Event, Omit<ReceivedWebhook<Event>, 'body'> {
+interface ReceivedEvent extends Event, Omit<ReceivedWebhook<Event>, 'body'> {
   /** The status of our response. */
   status: number
 }
@@ -29,7 +29,7 @@ export class EventReceiver extends WebhookReceiver<Event> {
   readonly events: ReceivedEvent[] = []
   #refusal: Refusal = () => undefined
 
-  protected async receive({ body, ...received }: ReceivedWebhook<Event>): Promise<number> {
+  override receive = async ({ body, ...received }: ReceivedWebhook<Event>): Promise<number> => {
     const event = { ...body, ...received, status: 0 }
     event.status = (await this.#refusal(event)) ?? 204
     this.events.push(event)
