@@ -16,7 +16,7 @@ interface Plan {
   system: System
   recorder: Recorder
   /** Waits before each read. A slow client sees what a fast client should have seen before. */
-  readsAfterMs?: number
+  readsAfterMs: number
 }
 
 export class BoardClient {
@@ -32,7 +32,6 @@ export class BoardClient {
   #lastId: string | undefined
   #connection: AbortController | undefined
   #awayMs = 0
-  #isMute = false
   #isClosed = false
   readonly #running: Promise<unknown>
 
@@ -55,11 +54,7 @@ export class BoardClient {
     this.#connection?.abort()
   }
 
-  /** What it sees from now on is not recorded: the run is over. */
-  mute(): void {
-    this.#isMute = true
-  }
-
+  /** What it sees from now on is not recorded. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#isWanted.resolve()
@@ -69,7 +64,7 @@ export class BoardClient {
 
   #record(kind: string, line: Record<string, unknown>): void {
     const { name: client, recorder } = this.#plan
-    if (!this.#isMute) recorder.write({ kind, client, ...line })
+    if (!this.#isClosed) recorder.write({ kind, client, ...line })
   }
 
   async #follow(): Promise<void> {
@@ -136,7 +131,7 @@ export class BoardClient {
         await this.#isWanted.promise
         continue
       }
-      await sleep(this.#plan.readsAfterMs ?? 0)
+      await sleep(this.#plan.readsAfterMs)
       this.#wanted.delete(route)
       if (await this.#read(route)) continue
       // In its place, unless a message has asked for it meanwhile.

@@ -99,11 +99,10 @@ export async function prove(plan: Plan): Promise<void> {
   const [rest] = await Promise.all([paymentsRest(system, recorder), boards])
   if (rest.moving) log(`payments did not come to rest: ${rest.moving.join(', ')}`)
   await seen.end()
-  for (const client of clients) client.mute()
+  await Promise.all(clients.map((client) => client.close()))
   await writeDown(system, recorder, rest)
   await monthsLater(system, recorder, payments, seen.sent)
   recorder.write({ kind: 'rest' })
-  await Promise.all(clients.map((client) => client.close()))
 }
 
 /** The faults of a run, and how long each lasts: briefly where all of them have little time. */
