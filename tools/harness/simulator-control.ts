@@ -60,9 +60,9 @@ export class SimulatorControl {
     return this.#ask('GET', `/payments/${paymentId}`)
   }
 
-  /** Newest first. */
-  async payments(order: string): Promise<Payment[]> {
-    const path = `/payments?order=${encodeURIComponent(order)}`
+  /** Newest first. Absent: of all orders. */
+  async payments(order?: string): Promise<Payment[]> {
+    const path = `/payments${order === undefined ? '' : `?order=${encodeURIComponent(order)}`}`
     return (await this.#ask<{ payments: Payment[] }>('GET', path)).payments
   }
 

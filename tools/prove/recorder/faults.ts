@@ -151,7 +151,7 @@ const evictLedger = ({ system }: Scene, ms: number): Promise<Detail> =>
 async function twoLedgers({ system, payments }: Scene) {
   const { proxies, processes, edgeUrl, secondEdgeUrl } = system
   const share = (urls: readonly string[]) => {
-    payments.edges = urls
+    payments.shop.edges = urls
     proxies.webhooks.targets = urls
   }
   await processes.secondEdge.start()

@@ -367,10 +367,7 @@ export function paymentsLoad(plan: LoadPlan) {
   }
 
   return {
-    /** Where the shop calls: each request the next one. */
-    set edges(edges: readonly string[]) {
-      shop.edges = edges
-    },
+    shop,
 
     async run(): Promise<void> {
       while (!isOver()) {

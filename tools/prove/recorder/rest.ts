@@ -138,8 +138,7 @@ const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =
 /** Everything that can be asked for: of the gateways, and of the API. */
 export async function writeDown(system: System, recorder: Recorder, rest: Rest): Promise<void> {
   recorder.write({ kind: 'at-rest', ...rest })
-  const books = await fetch(`${system.simulator.url}/_control/payments`)
-  const { payments } = (await books.json()) as { payments: Payment[] }
+  const payments = await system.simulator.payments()
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
   await writeTransactions(system, recorder, 'stored')
   const { movements } = await system.askPayments<{ movements: Json[] }>('/movements')
