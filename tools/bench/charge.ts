@@ -9,9 +9,8 @@ import { listen } from '../harness/free-port.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
 import { type Bench, reporter } from './bench.ts'
 import { startCountingRelay } from './counting-relay.ts'
-import { startPayments } from './payments/edge.ts'
 import { closedLoad, postOf } from './payments/load.ts'
-import { tokenFor } from './programs.ts'
+import { startPayments, tokenFor } from './programs.ts'
 import { LABEL } from './target.ts'
 
 const MOST_ROUND_TRIPS = 4

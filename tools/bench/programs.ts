@@ -6,16 +6,18 @@ import { join, resolve } from 'node:path'
 import { SignJWT } from 'jose'
 import { loopbackUrl } from '../../system/ports.ts'
 import { until, type Wait } from '../../system/until.ts'
+import type { PaymentsDatabase } from '../harness/database.ts'
 import { freePort } from '../harness/free-port.ts'
 import { Process } from '../harness/process.ts'
 import type { PrepareEdge } from '../start/edge-plan.ts'
 
 export const HOME = resolve(import.meta.dirname, '../..')
-export const SIGNALBOX = join(HOME, 'cli/bin.js')
 /** What `signalbox watch` says when the edge has all boards. */
 export const BOARDS_READY = /"boards\.ready"/
 export const START_WAIT_MS = 150_000
 const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
+/** Signs the callbacks of the gateway. */
+export const API_KEY = 'the-key-of-the-benchmark-that-signs-callbacks'
 
 export interface Started {
   program: Process
@@ -72,11 +74,10 @@ export interface BenchEdge extends AsyncDisposable {
   url: string
 }
 
-/** `home`: the folder of its wrangler.toml. */
 export async function startEdge(
   prepare: PrepareEdge,
   dir: string,
-  { home = HOME, variables = {} }: { home?: string; variables?: Record<string, string> } = {},
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<BenchEdge> {
   // `serve` takes no data folder that others may read.
   mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -85,7 +86,7 @@ export async function startEdge(
   const spec = await prepare({
     port,
     dir,
-    home,
+    home: HOME,
     variables: { AUTH_SECRETS: AUTH_SECRET, ...variables },
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),
@@ -94,3 +95,20 @@ export async function startEdge(
   await edge.start()
   return { pid: edge.pid, port, url, [Symbol.asyncDispose]: () => edge.stop() }
 }
+
+/** With payments of one gateway. `gatewayUrl`: where charges go; the callbacks alone need none. */
+export const startPayments = (
+  prepare: PrepareEdge,
+  dir: string,
+  database: Pick<PaymentsDatabase, 'url' | 'token'>,
+  gatewayUrl = 'http://127.0.0.1:9',
+): Promise<BenchEdge> =>
+  startEdge(prepare, dir, {
+    LIBSQL_URL: database.url,
+    LIBSQL_AUTH_TOKEN: database.token,
+    REDIRECT_GATEWAY_CLIENT_ID: 'bench',
+    REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
+    REDIRECT_GATEWAY_API_KEY: API_KEY,
+    REDIRECT_GATEWAY_BASE_URL: gatewayUrl,
+    PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
+  })

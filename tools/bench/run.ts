@@ -1,4 +1,4 @@
-// `npm run bench -- [NAME…] [--quick] [--out DIR]`: measures this system and its rivals in one run on
+// `npm run bench -- [NAME…] [--quick]`: measures this system and its rivals in one run on
 // this machine, and writes the numbers, and the tables of docs/performance.md.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,7 +57,7 @@ try {
 }
 
 async function main(args: string[]): Promise<number> {
-  const options = { quick: { type: 'boolean', default: false }, out: { type: 'string' } } as const
+  const options = { quick: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const unknown = positionals.find((name) => !(name in BENCHES))
   if (unknown) {
@@ -66,8 +66,7 @@ async function main(args: string[]): Promise<number> {
   }
   const { quick: isQuick } = values
   // A quick run must not overwrite the real results in the repository.
-  const usual = isQuick ? join(tmpdir(), 'signalbox-bench-quick') : RESULTS
-  const outDir = resolve(values.out ?? usual)
+  const outDir = isQuick ? join(tmpdir(), 'signalbox-bench-quick') : RESULTS
   // Before a table of an earlier bench has changed the page.
   const commit = revision()
   let isAllReached = true

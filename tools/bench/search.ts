@@ -7,8 +7,7 @@ import { fileIn, type PaymentsDatabase } from '../harness/database.ts'
 import { prepareNode } from '../harness/hosts.ts'
 import { Seeded } from '../harness/seeded.ts'
 import { atMost, type Bench } from './bench.ts'
-import { startPayments } from './payments/edge.ts'
-import { tokenFor } from './programs.ts'
+import { startPayments, tokenFor } from './programs.ts'
 import { LABEL } from './target.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }

@@ -5,8 +5,9 @@ import { readFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { SIGNALBOX } from '../harness/config.ts'
 import { childrenOf } from './proc.ts'
-import { lineIn, SIGNALBOX, START_WAIT_MS, startNode } from './programs.ts'
+import { lineIn, START_WAIT_MS, startNode } from './programs.ts'
 
 /**
  * How results name them: npm start, on workerd; signalbox dev; the baseline as one writes it; and

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { launchChromium } from '../../test/support/chromium.ts'
-import { HOME, lineIn, SIGNALBOX, START_WAIT_MS, startNode } from './programs.ts'
+import { SIGNALBOX } from '../harness/config.ts'
+import { HOME, lineIn, START_WAIT_MS, startNode } from './programs.ts'
 
 const PHONE = { width: 360, height: 700 }
 const WAIT_MS = 30_000

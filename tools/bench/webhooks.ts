@@ -10,9 +10,8 @@ import { Seeded } from '../harness/seeded.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
 import { atLeast, type Bench, percentile } from './bench.ts'
 import { faultsIn, seed, signCallbacks } from './payments/callbacks.ts'
-import { API_KEY, startPayments } from './payments/edge.ts'
 import { closedLoad } from './payments/load.ts'
-import { startNode } from './programs.ts'
+import { API_KEY, startNode, startPayments } from './programs.ts'
 
 /**
  * `supply`: callbacks at hand for a second, more than the quickest machine that we know answers.

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { webhookOf } from '../../../simulator/one-webhook.ts'
 import type { PaymentsDatabase } from '../../harness/database.ts'
-import { API_KEY } from './edge.ts'
+import { API_KEY } from '../programs.ts'
 import { postOf } from './load.ts'
 
 const AMOUNT = 25_000
