@@ -1,5 +1,5 @@
 // The rival: what a careful afternoon makes of the same job, chokidar and server-sent events in one
-// Node process. It answers the same three routes, so that both are asked by the same client.
+// Node process. It answers the same two routes, so that both are asked by the same client.
 // Where a choice was open it was made in its favour: front matter is split by lines, not parsed.
 //
 // `node baseline.ts DIR [--ignore-temporary]`: the flag makes chokidar ignore the temporary files
@@ -26,7 +26,6 @@ interface BaselineTask {
 const tasks = new Map<string, BaselineTask>()
 const streams = new Set<ServerResponse>()
 const changed = new Set<string>()
-let revision = 0
 let timer: NodeJS.Timeout | undefined
 let isReady = false
 
@@ -80,7 +79,6 @@ function parse(id: string, text: string): BaselineTask {
 }
 
 function send(id: string): void {
-  revision++
   if (!isReady) return
   changed.add(id)
   clearTimeout(timer)
@@ -104,14 +102,6 @@ const server = createServer((request, response) => {
       clearInterval(ping)
       streams.delete(response)
     })
-  } else if (pathname === '/api/tasks') {
-    const etag = `"${revision}"`
-    if (request.headers['if-none-match'] === etag) response.writeHead(304).end()
-    else {
-      const rows = [...tasks.values()].map(({ body: _, ...row }) => row)
-      response.writeHead(200, { 'content-type': 'application/json', etag })
-      response.end(JSON.stringify({ tasks: rows }))
-    }
   } else {
     const task = tasks.get(pathname.replace('/api/tasks/', ''))
     response.writeHead(task ? 200 : 404, { 'content-type': 'application/json' })

@@ -30,7 +30,7 @@ export function makeBoard(dir: string, size: number): BenchBoard {
   const board = { dir, size, lastRank: 0 }
   mkdirSync(join(dir, '.cairn/tasks'), { recursive: true })
   writeFileSync(join(dir, '.cairn/config.yaml'), CONFIG)
-  for (let n = 0; n < size; n++) writeFileSync(pathOf(board, n), taskText(n, { rank: 0 }))
+  for (let n = 0; n < size; n++) writeFileSync(pathOf(board, n), taskText(n, 0))
   return board
 }
 
@@ -38,16 +38,10 @@ export const idOf = (n: number): string => `BENCH-${n}`
 
 export const counted = ({ size }: BenchBoard): string => `${size.toLocaleString('en')} tasks`
 
-interface Changed {
-  /** By it a client sees which save it reads. */
-  rank: number
-  title?: string
-}
-
 /** About a kilobyte. */
-const taskText = (n: number, { rank, title = `Task ${n} of the board` }: Changed): string => `---
+const taskText = (n: number, rank: number): string => `---
 id: ${idOf(n)}
-title: ${title}
+title: Task ${n} of the board
 status: ${STATES[n % STATES.length]}
 labels: [firmware, area-${n % 17}]
 checks:
@@ -63,12 +57,15 @@ rank: ${rank}
 ---
 ${BODY}`
 
-/** Saves as editors and agents do: a temporary file in the same folder, then a rename. */
-export function saveTask(board: Pick<BenchBoard, 'dir'>, n: number, changed: Changed): void {
+/**
+ * Saves as editors and agents do: a temporary file in the same folder, then a rename. By the rank a
+ * client sees which save it reads.
+ */
+export function saveTask(board: BenchBoard, n: number, rank: number): void {
   const temp = join(board.dir, '.cairn/tasks', `.tmp-${idOf(n)}`)
-  writeFileSync(temp, taskText(n, changed))
+  writeFileSync(temp, taskText(n, rank))
   renameSync(temp, pathOf(board, n))
 }
 
-const pathOf = ({ dir }: Pick<BenchBoard, 'dir'>, n: number): string =>
+const pathOf = ({ dir }: BenchBoard, n: number): string =>
   join(dir, '.cairn/tasks', `${idOf(n)}.md`)

@@ -66,7 +66,7 @@ async function measure(
       LOST_MS,
       ({ type, id }) => type === 'tasks-changed' || id === idOf(n),
     )
-    saveTask(board, n, { rank })
+    saveTask(board, n, rank)
     const savedAt = performance.now()
     const at = await next
     if (save > WARM_UP_SAVES) {

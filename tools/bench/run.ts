@@ -20,7 +20,6 @@ import { runBoards } from './boards.ts'
 import { runCharge } from './charge.ts'
 import { runFanout } from './fanout.ts'
 import { runLatency } from './latency.ts'
-import { runPhone } from './phone.ts'
 import { runRest } from './rest.ts'
 import { runSearch } from './search.ts'
 import { runWatch } from './watch.ts'
@@ -33,7 +32,6 @@ const PAGE = join(HOME, 'docs/performance.md')
 
 const BENCHES = {
   latency: runLatency,
-  phone: runPhone,
   watch: runWatch,
   boards: runBoards,
   webhooks: runWebhooks,

@@ -139,13 +139,10 @@ export class Messages implements Disposable {
   }
 
   /**
-   * When its bytes arrived (`performance.now`); undefined: there was none in time. Rejects where
-   * the stream breaks.
+   * When the bytes of the one that is meant arrived (`performance.now`); undefined: there was none
+   * in time. Rejects where the stream breaks.
    */
-  async next(
-    waitMs: number,
-    isMeant: (message: Message) => boolean = () => true,
-  ): Promise<number | undefined> {
+  async next(waitMs: number, isMeant: (message: Message) => boolean): Promise<number | undefined> {
     const arrived = Promise.withResolvers<number | undefined>()
     this.#onMessage = (message, at) => {
       if (isMeant(message)) arrived.resolve(at)
@@ -165,16 +162,9 @@ export class Messages implements Disposable {
 
 const agent = new http.Agent({ keepAlive: true })
 
-/** `more`: headers. */
-export async function read(
-  target: Target,
-  path: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<{ status: number; etag: string | undefined; text: string }> {
-  const headers = { ...target.headers, ...more }
+export async function read({ headers, url }: Target, path: string) {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    http.get(target.url(path), { headers, agent }, resolve).on('error', reject)
+    http.get(url(path), { headers, agent }, resolve).on('error', reject)
   })
-  const { statusCode: status = 0, headers: sent } = response
-  return { status, etag: sent.etag, text: await text(response) }
+  return { status: response.statusCode, text: await text(response) }
 }
