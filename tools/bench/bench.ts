@@ -9,17 +9,19 @@ export interface BenchRun {
   /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
   /** Takes what was measured of one system, as soon as it is. One number: a memory, a count. */
-  report(of: Measured, values: number | readonly number[], judged?: Judged): void
+  report(of: Measured, values: Values, judged?: Judged): void
 }
 
 export type Bench = (run: BenchRun) => Promise<void>
 
+type Values = number | readonly number[]
+
 /** Reports of one system, `about` one thing. `most`: an aim of the median. */
 export const reporter =
   ({ report }: Pick<BenchRun, 'report'>, system: string, about = '') =>
-  (words: string, unit: string, values: number | readonly number[], most?: number): void => {
+  (words: string, unit: string, values: Values, most?: number, faults?: string[]): void => {
     const aim = most === undefined ? undefined : atMost(most)
-    report({ what: `${about}${words}`, system, unit }, values, { aim })
+    report({ what: `${about}${words}`, system, unit }, values, { aim, ...(faults && { faults }) })
   }
 
 type Statistic = 'p50' | 'p95' | 'p99' | 'max'
@@ -49,7 +51,7 @@ export interface Row extends Measured, Judged, Readonly<Record<Statistic, number
 }
 
 /** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
-export function percentile(values: readonly number[], percent: number): number {
+function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const rank = Math.max(Math.ceil((percent / 100) * sorted.length), 1)
   return sorted[rank - 1] ?? Number.NaN

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LOOPBACK } from '../../system/ports.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
-import { atMost, type Bench } from './bench.ts'
+import { type Bench, reporter } from './bench.ts'
 import { cpuMsOf, mebibytesOf } from './proc.ts'
 import { startEdge, tokenFor } from './programs.ts'
 
@@ -24,30 +24,24 @@ const MOST_MS: Readonly<Record<number, number>> = { 1000: 39, 5000: 166 }
 const FULL = { rounds: 3, streams: [1_000, 5_000], messages: 12 }
 const QUICK: typeof FULL = { rounds: 1, streams: [100], messages: 3 }
 
-export const runFanout: Bench = async ({ workDir, isQuick, report }) => {
-  const plan = isQuick ? QUICK : FULL
+export const runFanout: Bench = async (run) => {
+  const plan = run.isQuick ? QUICK : FULL
   for (const streams of plan.streams) {
     const lastMs: number[] = []
     const cpuMs: number[] = []
     const kibAStream: number[] = []
     for (let round = 0; round < plan.rounds; round++) {
-      const found = await measure(join(workDir, `${streams}-${round}`), streams, plan.messages)
+      const found = await measure(join(run.workDir, `${streams}-${round}`), streams, plan.messages)
       lastMs.push(...found.lastMs)
       cpuMs.push(found.cpuMs)
       kibAStream.push(found.kibAStream)
     }
-    const what = (words: string, unit: string) => {
-      const of = `${streams.toLocaleString('en')} streams: ${words}`
-      return { what: of, system: 'Signalbox', unit }
-    }
+    const show = reporter(run, 'Signalbox', `${streams.toLocaleString('en')} streams: `)
     const lost = plan.rounds * plan.messages - lastMs.length
-    const most = MOST_MS[streams]
-    report(what('publish to the last', 'ms'), lastMs, {
-      aim: most === undefined ? undefined : atMost(most),
-      faults: lost > 0 ? [`${lost} lost`] : [],
-    })
-    report(what('a message, of a core', 'ms'), cpuMs)
-    report(what('memory of each', 'KiB'), kibAStream)
+    const faults = lost > 0 ? [`${lost} lost`] : []
+    show('publish to the last', 'ms', lastMs, MOST_MS[streams], faults)
+    show('a message, of a core', 'ms', cpuMs)
+    show('memory of each', 'KiB', kibAStream)
   }
 }
 
