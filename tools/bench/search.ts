@@ -36,7 +36,7 @@ export const runSearch: Bench = async ({ workDir, isQuick, report }) => {
       const answer = await fetch(`${edge.url}/api/payments/transactions?${query}`, { headers })
       const { transactions } = (await answer.json()) as { transactions: object[] }
       took.push(performance.now() - from)
-      if (transactions.length > 0 === NOBODYS.includes(what)) {
+      if (transactions.length > 0 === (what === NOBODYS)) {
         throw new Error(`${what} found ${transactions.length}: ${query}`)
       }
     }
@@ -47,16 +47,8 @@ export const runSearch: Bench = async ({ workDir, isQuick, report }) => {
   report({ what, system, unit: 'ms' }, all, { aim: atMost(MOST_P95_MS, 'p95') })
 }
 
-// biome-ignore format: several names a line.
-const NAMES = [
-  'Ali', 'Sara', 'Hussein', 'Zainab', 'Noor', 'Omar', 'Fatima', 'Karrar', 'Maryam', 'Ahmed',
-  'Hassan', 'Layla', 'Yusuf', 'Dunya', 'Rand', 'Mustafa',
-]
-// biome-ignore format: several names a line.
-const FAMILIES = [
-  'al-Jubouri', 'Hadi', 'Kareem', 'Salman', 'Abbas', 'Jasim', 'al-Saadi', 'Rashid', 'Hamid',
-  'Naji', 'Shaker', 'Fadhil',
-]
+const NAMES = ['Ali', 'Sara', 'Hussein', 'Zainab', 'Noor', 'Omar', 'Fatima', 'Maryam', 'Ahmed']
+const FAMILIES = ['al-Jubouri', 'Hadi', 'Kareem', 'Salman', 'Abbas', 'Jasim', 'al-Saadi', 'Rashid']
 const THINGS = ['lamp', 'desk', 'chair', 'carpet', 'kettle', 'mirror', 'vase', 'shelf', 'clock']
 const SEVENTH = ['Failed', 'Expired', 'Cancelled', 'Refunded'] as const
 const CHARS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -72,8 +64,6 @@ function rowAt(n: number) {
   const customer = `${one(NAMES)} ${one(FAMILIES)}`
   const thing = one(THINGS)
   const phone = `+9647${String(own.below(1e9)).padStart(9, '0')}`
-  const amount =
-    own.next() < 0.9 ? one([5, 10, 15, 25, 35, 50, 75, 100]) * 1_000 : 1 + own.below(300_000)
   return {
     id: encodeTime(createdAt, 10) + chars(16),
     gatewayId: `cs_live_${chars(24).toLowerCase()}`,
@@ -84,45 +74,31 @@ function rowAt(n: number) {
     customer,
     phone,
     thing,
-    amount,
+    amount: own.next() < 0.9 ? one([5, 10, 15, 25, 35, 50]) * 1_000 : 1 + own.below(300_000),
     createdAt,
-    alert: n % 1_000 === 0 ? ALERT : null,
   }
 }
 
-const ALERT = JSON.stringify({ id: 'alert', kind: 'late_payment' })
+const within = (at: number, ms: number) => ({
+  after: new Date(at - ms).toISOString(),
+  before: new Date(at + ms).toISOString(),
+})
 
-const isoOf = (ms: number) => new Date(ms).toISOString()
-
+const NOBODYS = 'what nobody has'
 /** What people have, as a query. */
 const KINDS: Record<string, (row: Row) => Record<string, string>> = {
   'the digits of a reference': ({ reference }) => ({ q: reference.slice(4) }),
-  'a reference in other letters': ({ reference }) => {
-    return { q: `#${reference.toLowerCase().replace('-', ' ')}` }
-  },
   'a phone’s last seven digits': ({ phone }) => ({ q: phone.slice(-7) }),
   'a name': ({ customer }) => ({ q: customer }),
   'a name and an amount': ({ customer: q, amount }) => {
     return { q, amount: String(amount), currency: 'IQD' }
   },
   'a word and a rare status': ({ thing }) => ({ q: thing, status: 'Refunded' }),
-  'a word of one day': ({ thing: q, createdAt: at }) => {
-    return { q, after: isoOf(at - 43_200_000), before: isoOf(at + 43_200_000) }
-  },
+  'a word of one day': ({ thing: q, createdAt }) => ({ q, ...within(createdAt, 43_200_000) }),
   'the end of our id': ({ id }) => ({ q: id.slice(-6) }),
-  'the end of the gateway’s id': ({ gatewayId }) => ({ q: gatewayId.slice(-8) }),
-  'an amount': ({ amount }) => ({ amount: String(amount) }),
-  'an amount, as it is typed': ({ amount }) => ({ q: amount.toLocaleString('de') }),
-  'the list, its first page': () => ({}),
-  'what needs a person': () => ({ needs: 'person' }),
-  'what nobody has': ({ thing }) => ({ q: `${thing} for nobody` }),
-  'another currency': ({ thing }) => ({ q: thing, currency: 'EUR' }),
-  'paid within an hour': ({ createdAt: at }) => {
-    return { by: 'paid', after: isoOf(at), before: isoOf(at + 3_600_000) }
-  },
+  'paid within an hour': ({ createdAt }) => ({ by: 'paid', ...within(createdAt, 1_800_000) }),
+  [NOBODYS]: ({ thing }) => ({ q: `${thing} for nobody` }),
 }
-/** They find nothing. */
-const NOBODYS = ['what nobody has', 'another currency']
 
 async function seed({ query }: PaymentsDatabase, payments: number): Promise<void> {
   for (let first = 0; first < payments; first += ROWS_AT_ONCE) {
@@ -136,11 +112,11 @@ async function seed({ query }: PaymentsDatabase, payments: number): Promise<void
 
 const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
     external_reference_id, status, amount, currency, description, metadata, request, created_at,
-    updated_at, paid_at, paid_amount, paid_currency, alert)
+    updated_at, paid_at, paid_amount, paid_currency)
   SELECT value ->> 'id', 'redirect', value ->> 'reference', value ->> 'gatewayId',
     'ours-' || (value ->> 'id'), value ->> 'status', value ->> 'amount', 'IQD',
     value ->> 'description', value ->> 'metadata', '{}', value ->> 'createdAt',
-    value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD', value ->> 'alert'
+    value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD'
     FROM json_each(:rows)`
 const INSERT_TEXT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`
