@@ -51,20 +51,57 @@ export class HashCache {
   }
 }
 
-/** What a line has of a fact, in this order; the rest follows from its file. */
-const FIELDS: { [Kind in Fact['kind']]: readonly (keyof Extract<Fact, { kind: Kind }>)[] } = {
-  // biome-ignore format: several names a line.
-  task: [
-    'id', 'hash', 'sent', 'status', 'standing', 'isMisnamed', 'milestone', 'attempt', 'deps',
-  ],
-  session: ['id', 'sent', 'task', 'attempt', 'status', 'startedAtMs'],
-  live: ['id', 'sent', 'heartbeatAtMs'],
-  run: ['id', 'sent'],
-  // biome-ignore format: several names a line.
-  board: [
-    'id', 'hash', 'sent', 'isRead', 'staleAfterMs', 'closed', 'states', 'prefix', 'project',
-  ],
-  setting: ['id', 'sent', 'value'],
+const NONE: readonly string[] = []
+const OF_FILE = { path: '', hash: '' }
+
+/** A line has of a fact what is other than here, in this order; the rest follows from its file. */
+const BLANK: { readonly [Kind in Fact['kind']]: Extract<Fact, { kind: Kind }> } = {
+  task: {
+    kind: 'task',
+    ...OF_FILE,
+    id: '',
+    sent: '',
+    status: '',
+    standing: undefined,
+    isMisnamed: false,
+    milestone: undefined,
+    attempt: undefined,
+    deps: NONE,
+  },
+  session: {
+    kind: 'session',
+    ...OF_FILE,
+    id: '',
+    sent: '',
+    task: '',
+    attempt: '',
+    status: '',
+    startedAtMs: 0,
+  },
+  live: { kind: 'live', ...OF_FILE, id: '', sent: '', heartbeatAtMs: 0 },
+  run: { kind: 'run', ...OF_FILE, id: '', sent: '' },
+  board: {
+    kind: 'board',
+    ...OF_FILE,
+    id: 'board',
+    sent: '',
+    isRead: false,
+    staleAfterMs: 0,
+    closed: NONE,
+    states: NONE,
+    prefix: undefined,
+    project: undefined,
+  },
+  setting: { kind: 'setting', ...OF_FILE, id: '', sent: '', value: '' },
+}
+
+/** By the kind: all but that and the path. */
+const FIELDS = new Map(Object.values(BLANK).map((it) => [it.kind, Object.keys(it).slice(2)]))
+
+function fieldsOf(kind: Fact['kind']): readonly string[] {
+  const names = FIELDS.get(kind)
+  if (!names) throw new Error('a line is of no known kind')
+  return names
 }
 
 type CachedFact = [kind: Fact['kind'], ...values: unknown[]]
@@ -81,8 +118,6 @@ type CachedLine = [
   besides: number[],
   ...facts: CachedFact[],
 ]
-
-const NONE: readonly string[] = []
 
 function toLine(path: string, { hash, facts, besides }: SavedFile, stat: SeenStat): string {
   const { size, mtimeMs, ctimeMs, ino, isRacy } = stat
@@ -101,23 +136,29 @@ function fromLine(path: string, line: CachedLine): SavedFile {
   return { hash, facts, besides, stat: { size, mtimeMs, ctimeMs, ino, isRacy: isRacy === 1 } }
 }
 
-function pack(fact: Fact, fileHash: string): CachedFact {
-  // Most have the hash of their file.
-  const hash = fact.hash === fileHash ? undefined : fact.hash
-  const values: Readonly<Record<string, unknown>> = { ...fact, hash }
-  return [fact.kind, ...FIELDS[fact.kind].map((name) => values[name])]
-}
+/** In place of what is as in the blank. */
+const SAME = 0
 
-function unpack(path: string, hash: string, [kind, ...values]: CachedFact): Fact {
-  const fact: Record<string, unknown> = { kind, path, hash }
-  FIELDS[kind].forEach((name, n) => {
-    fact[name] = shared(name, values[n]) ?? fact[name]
+function pack(fact: Fact, hash: string): CachedFact {
+  const values: Readonly<Record<string, unknown>> = { ...fact }
+  const blank: Readonly<Record<string, unknown>> = { ...BLANK[fact.kind], hash }
+  const packed = fieldsOf(fact.kind).map((name) => {
+    const value = values[name]
+    const isEmpty = Array.isArray(value) && value.length === 0
+    return isEmpty || value === blank[name] ? SAME : value
   })
-  return fact as unknown as Fact
+  return [fact.kind, ...packed]
 }
 
-/** Of few texts, and of no list, one is enough for all. */
-function shared(name: string, value: unknown): unknown {
-  if (typeof value === 'string' && (name === 'status' || name === 'milestone')) return word(value)
-  return Array.isArray(value) && value.length === 0 ? NONE : value
+function unpack(path: string, hash: string, packed: CachedFact): Fact {
+  const [kind] = packed
+  const fact = { ...BLANK[kind], path, hash } as Fact & Record<string, unknown>
+  let n = 0
+  for (const name of fieldsOf(kind)) {
+    const value = packed[++n]
+    // Of few texts one is enough for all.
+    const isShared = name === 'status' || name === 'milestone'
+    if (value !== SAME) fact[name] = isShared ? word(String(value)) : value
+  }
+  return fact
 }
