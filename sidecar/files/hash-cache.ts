@@ -11,7 +11,7 @@ import type { Fact, SavedFile } from './facts.ts'
 import type { SeenStat } from './file-stat.ts'
 import { LineFile, type MadeBy } from './line-file.ts'
 
-const FORMAT = 7
+const FORMAT = 8
 
 type CachedStore = Pick<Store, 'root' | 'layout' | 'classify'>
 
