@@ -4,10 +4,8 @@
 
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { isSafeForSecrets } from '../../shared/loopback.ts'
 import type { Answer } from '../acts/answer.ts'
-import type { ChargeResult } from '../acts/finish-charge.ts'
-import { checkedInMs, nextCheckAt } from '../domain/check-times.ts'
+import { checkedInMs } from '../domain/check-times.ts'
 import type { References } from '../domain/double-payment.ts'
 import {
   GatewayRefusedException,
@@ -17,24 +15,14 @@ import {
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import type { Earlier } from '../domain/open-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import { isoTime, possibleTime } from '../domain/time.ts'
-import type { ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import {
   type AdmittedCall,
   CALL_TIMEOUT_MS,
   type GatewayClient,
   type OpenCall,
 } from '../gateways/client.ts'
-import type {
-  AnyGateway,
-  ChargeAnswer,
-  Gateway,
-  GatewayCharge,
-  KnownStatus,
-  Refused,
-} from '../gateways/gateway.ts'
+import type { AnyGateway, KnownStatus, Refused } from '../gateways/gateway.ts'
 import { LedgerUnavailable } from '../ledger/failures.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type MaskReport, maskError } from '../mask.ts'
@@ -208,101 +196,6 @@ export function failureOf(
 export interface Called<Result> {
   result: Result
   failure?: unknown
-}
-
-interface ChargeAsked {
-  transaction: TransactionRow
-  request: ChargeRequest
-  earlier: Earlier
-  callbackUrl: string | undefined
-  /** When it is checked, if the outcome is unknown. */
-  checkAt(now: number): number
-}
-
-/** Calls the gateway for a charge that the ledger has begun. Never rejects. */
-export async function askCharge(
-  gateway: Gateway,
-  call: OpenCall,
-  { transaction, request, earlier, callbackUrl, checkAt }: ChargeAsked,
-  clock: Pick<Clock, 'now'>,
-): Promise<Called<ChargeResult>> {
-  const mayBeMade = () => earlier === 'unknown' || call.unanswered() > 0
-  try {
-    const more = { earlier, callbackUrl, now: clock.now() }
-    const answer = await gateway.charge(gatewayCharge(request, transaction, more), call)
-    return { result: chargeResult(request, transaction, answer, clock.now(), mayBeMade()) }
-  } catch (error) {
-    return { result: failedCharge(error, checkAt(clock.now()), mayBeMade()), failure: error }
-  }
-}
-
-/** @forTests What is sent for a charge that an older version has begun. */
-export const gatewayCharge = (
-  request: ChargeRequest,
-  { external_reference_id, installation }: TransactionRow,
-  more: Pick<GatewayCharge, 'earlier' | 'callbackUrl' | 'now'>,
-): GatewayCharge => ({
-  ...request,
-  externalReferenceId: external_reference_id ?? '',
-  ...(installation !== null && { installation }),
-  ...more,
-})
-
-/** A charge that is answered days late has no check left, but may still be paid. */
-const LATE_CHECK_MS = 5 * 60_000
-
-/**
- * `now` in ms; `mayBeMade`: an earlier request for it was sent and had no definite answer. Throws
- * GatewayUnavailableException for a `redirectUrl` that is no page, and for a refusal that does not
- * settle what the earlier request did.
- * @forTests What each field of an answer comes to.
- */
-export function chargeResult(
-  request: ChargeRequest,
-  transaction: TransactionRow,
-  answer: ChargeAnswer,
-  now: number,
-  mayBeMade: boolean,
-): ChargeResult {
-  if (!answer.ok) return refused(answer, mayBeMade)
-  const { redirectUrl, qrCode, readableCode, deepLink } = answer
-  if (redirectUrl !== undefined && !isPage(redirectUrl)) {
-    const { gatewayTransactionId } = answer
-    const message = `${request.gateway} gave a redirectUrl that is no https page`
-    throw new GatewayUnavailableException(message, { gatewayTransactionId })
-  }
-  // One that no date can have is left out: the payer must get the page all the same.
-  const expiresAt = possibleTime(answer.expiresAt)
-  const opened: OpenedPayment = {
-    // An answer only opens the payment. A webhook or a check reports that it is paid.
-    status: 'Pending',
-    gateway: request.gateway,
-    reference: request.reference,
-    transactionId: transaction.id,
-    gatewayTransactionId: answer.gatewayTransactionId,
-    ...(redirectUrl !== undefined && { redirectUrl }),
-    ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
-    ...(qrCode !== undefined && { qrCode }),
-    ...(readableCode !== undefined && { readableCode }),
-    ...(deepLink !== undefined && { deepLink }),
-  }
-  const next = nextCheckAt(transaction.created_at, now, expiresAt) ?? now + LATE_CHECK_MS
-  const expires = expiresAt !== undefined && { expiresAt }
-  return { kind: 'answered', answer: opened, ...expires, nextCheckAt: next }
-}
-
-/** On loopback, a simulator's page has no TLS. */
-function isPage(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && isSafeForSecrets(url)
-}
-
-/** What a driver threw, as data. A payment that was made without a page keeps its gateway id. */
-function failedCharge(error: unknown, nextCheckAt: number, mayBeMade: boolean): ChargeResult {
-  const result = failedResult(error, nextCheckAt, mayBeMade)
-  const isMade = result.kind === 'unknown' && error instanceof GatewayUnavailableException
-  const { gatewayTransactionId } = isMade ? error : {}
-  return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
 }
 
 /** A refusal is no definite one where an earlier request may have been carried out: it throws. */

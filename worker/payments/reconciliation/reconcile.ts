@@ -5,9 +5,9 @@ import { reasonOf } from '../../shared/log.ts'
 import type { CheckSettled } from '../acts/answer.ts'
 import type { Check } from '../acts/check.ts'
 import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
+import { askCharge } from '../charging/charge.ts'
 import {
   answerIn,
-  askCharge,
   type Called,
   idsOf,
   logOutcome,
