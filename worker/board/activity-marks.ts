@@ -15,20 +15,24 @@ const USED_MS = 86_400_000
  */
 export const NEAR_MS = 30_000
 
-/** What was published at about the same time. */
+/** What was published at about the same time, some of it up to twice `NEAR_MS` away. */
 export class Nearby {
   readonly #gained: Map<string | undefined, Described[]>
   readonly #lost: Map<string | undefined, Described[]>
-  readonly isSwitch: boolean
+  readonly #switches: readonly number[]
 
   constructor(rows: readonly Described[]) {
     const ofMain = rows.filter(({ tree }) => tree === undefined)
     const changed = ofMain.filter(({ changes }) => changes?.title)
     const of = (kind: Described['kind']) => ofMain.filter((row) => row.kind === kind)
-    this.isSwitch = of('switched').some(({ changes }) => changes?.head)
+    const switched = of('switched').filter(({ changes }) => changes?.head)
+    this.#switches = switched.map(({ at }) => Date.parse(at))
     this.#gained = Map.groupBy([...of('created'), ...changed], ({ title }) => title)
     this.#lost = Map.groupBy([...of('deleted'), ...changed], (row) => textBefore(row))
   }
+
+  /** git switched the main tree at about this time. */
+  isSwitch = (at: number): boolean => this.#switches.some((it) => Math.abs(it - at) <= NEAR_MS)
 
   /** A row of another task that has this text now. */
   gained = (text: string | undefined, but: string | undefined): Described | undefined =>
@@ -56,7 +60,7 @@ export function marksOf(row: Described, around: Around, now: number): Mark[] {
   if (kind !== 'deleted' && kind !== 'status') return []
   const at = Date.parse(row.at)
   const nearby = around.nearby(at)
-  if (nearby.isSwitch) return []
+  if (nearby.isSwitch(at)) return []
   if (kind === 'deleted') {
     const stoodMs = (around.backAt(task, row.seq) ?? now) - at
     return stoodMs >= STANDS_MS && isLostOpen(row, nearby) ? ['deleted_while_open'] : []

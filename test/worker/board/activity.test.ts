@@ -218,6 +218,22 @@ describe('what is honest', () => {
     expect(await board.marked()).toEqual(['A-3 deleted_while_open'])
   })
 
+  it('has its mark where git switched the main tree long before or after, at any second', async () => {
+    for (const offset of [0, 10_000, 20_000, 29_999]) {
+      const board = published(...open(2))
+      board.change([], { main: { head: 'a'.repeat(40), branch: 'main' } })
+      board.now = Math.ceil(board.now / MINUTE) * MINUTE + offset
+      board.change([], { deletes: ['task:A-1'] })
+      board.now += 31_000
+      const other = { head: 'b'.repeat(40), branch: 'older', switched: true } as const
+      board.change([], { main: other })
+      board.now += 31_000
+      board.change([], { deletes: ['task:A-2'] })
+      board.now += DAY
+      expect(await board.marked()).toEqual(['A-1 deleted_while_open', 'A-2 deleted_while_open'])
+    }
+  })
+
   it('has its mark beside a new branch at the same commit, which changes no file', async () => {
     const board = published(...open(2))
     const head = 'a'.repeat(40)
