@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { prepareSchema } from '../../system/migrate.ts'
-import { gatewayCharge } from '../../worker/payments/charging/charge.ts'
+import { gatewayCharge } from '../../worker/payments/charging/ask-charge.ts'
 import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
 import type { ChargeRequest } from '../../worker/payments/domain/types.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'

@@ -5,7 +5,7 @@ import { reasonOf } from '../../shared/log.ts'
 import type { CheckSettled } from '../acts/answer.ts'
 import type { Check } from '../acts/check.ts'
 import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
-import { askCharge } from '../charging/charge.ts'
+import { askCharge } from '../charging/ask-charge.ts'
 import {
   answerIn,
   type Called,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chargeResult } from '../../../../worker/payments/charging/charge.ts'
+import { chargeResult } from '../../../../worker/payments/charging/ask-charge.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import { transactionRow } from '../../../support/payment-rows.ts'
 import { request as orderAtBank } from '../../../support/payments.ts'
