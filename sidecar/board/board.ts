@@ -20,6 +20,7 @@ import { TreeCopies } from '../trees/tree-copies.ts'
 import { compose, hashesOf, placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import type { IdHolders } from './id-holders.ts'
+import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './record-source.ts'
 import { type Counts, Relations } from './relations.ts'
 
@@ -398,39 +399,5 @@ export class Board implements Records {
   #refuse(key: Key, why: string, isAway?: boolean): never {
     this.#owed.add(key)
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`, isAway)
-  }
-}
-
-/** A few thousand small files, or one large one: what a burst leaves to the publisher. */
-const MAX_CHARS = 4 << 20
-
-/**
- * Files that were parsed a moment ago, so that a save is parsed once, and not once more when it is
- * published. Bounded by the text that the entries keep alive; losing one costs a second parse.
- */
-class ParsedCache {
-  readonly #files = new Map<string, ParsedFile>()
-  #chars = 0
-
-  put(path: string, file: ParsedFile): void {
-    this.drop(path)
-    this.#files.set(path, file)
-    this.#chars += file.chars
-    for (const oldest of this.#files.keys()) {
-      // The newest stays however large it is: each of its thousand tasks is going to be asked for.
-      if (this.#chars <= MAX_CHARS || oldest === path) break
-      this.drop(oldest)
-    }
-  }
-
-  /** The parsed file, if its text is still the one that is known. */
-  get(path: string, hash: string | undefined): ParsedFile | undefined {
-    const file = this.#files.get(path)
-    return file?.hash === hash ? file : undefined
-  }
-
-  drop(path: string): void {
-    this.#chars -= this.#files.get(path)?.chars ?? 0
-    this.#files.delete(path)
   }
 }
