@@ -197,10 +197,15 @@ class Walk {
     this.#queue.push(folder)
   }
 
+  /** One that is not there any more is no news. */
+  #failed(path: string, error: unknown): void {
+    const code = errorCode(error)
+    if (!ABSENT.has(code)) this.#unreadable.push(`${path} (${code || error})`)
+  }
+
   async #folder({ path, depth, rules: above, tree: treeAbove }: Folder): Promise<void> {
     const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
-      if (!ABSENT.has(errorCode(error)))
-        this.#unreadable.push(`${path} (${errorCode(error) || error})`)
+      this.#failed(path, error)
       return []
     })
     const names = new Set(entries.map(({ name }) => name))
@@ -269,8 +274,7 @@ class Walk {
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.
-      if (!ABSENT.has(errorCode(error)))
-        this.#unreadable.push(`${path} (${errorCode(error) || error})`)
+      this.#failed(path, error)
     }
     return project
   }
