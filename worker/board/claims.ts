@@ -191,8 +191,9 @@ export class Claims {
       const settings = { ...before, ...change }
       if (JSON.stringify(settings) === JSON.stringify(before)) return { settings, frames: [] }
       this.#claims.keepSettings(settings)
+      const frames = [this.#board.append({ type: 'tasks-changed' }, now)]
       this.#log('info', 'board.settings', settings)
-      return { settings, frames: [this.#board.append({ type: 'tasks-changed' }, now)] }
+      return { settings, frames }
     })
   }
 
