@@ -1,4 +1,4 @@
-// The whole system with faults of four of its parts, one after the other. What can be seen from
+// The whole system with four faults, one after the other. What can be seen from
 // outside is recorded and checked. `npm run prove` has all faults, which take a quarter of an hour.
 
 import { execFile } from 'node:child_process'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
-/** One of each process, and of the two that lose money or changes where they are not foreseen. */
+/** The edge and the sidecar are killed, two ledgers write at once, and a gateway's answers are lost. */
 const FAULTS = ['kill-edge', 'two-ledgers', 'kill-sidecar', 'lose-edge-gateway']
 /** After each fault it waits until all are current, as long as that takes. */
 const ENDS_WITHIN_MS = 1_180_000
