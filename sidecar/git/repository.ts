@@ -124,6 +124,9 @@ class OneRepository {
   /** Another text for each move of the leading tree's `HEAD`. */
   head = (): string => leadingHead(this.#leading)
 
+  /** Another text for each move of the leading tree's `HEAD`, back to where it was, too. */
+  headLog = (): string => signOf(join(this.#leading.gitFolder, 'logs/HEAD'))
+
   /** Resolves once git does not write the leading tree, or after 300 ms. */
   async settled(): Promise<void> {
     const until = this.#clock.elapsed() + SETTLES_MS
@@ -134,6 +137,10 @@ class OneRepository {
 
   /** What the leading tree is at. */
   checkedOut = () => this.#git.checkedOut(headOf(this.#leading))
+
+  /** The commit that it was at before its `HEAD` moved last. Undefined: git does not say. */
+  wasAt = async (): Promise<string | undefined> =>
+    (await this.#git.checkedOut(`${headOf(this.#leading)}@{1}`))?.head
 
   /** The commit of a branch. Undefined: it is gone, or git did not answer. */
   tipOf = async (branch: string): Promise<string | undefined> =>

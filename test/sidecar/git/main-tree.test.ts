@@ -3,9 +3,17 @@ import { MainTreeNews } from '../../../sidecar/git/main-tree.ts'
 
 /** A repository whose commits are in the order of their letters, and how often git was asked. */
 function repository(first: { head: string; branch?: string }, tips: Record<string, string> = {}) {
-  const state = { at: first, moves: 0, asked: 0, settle: (): void => undefined }
+  const state = {
+    at: first,
+    was: undefined as typeof first | undefined,
+    moves: 0,
+    asked: 0,
+    settle: (): void => undefined,
+  }
   const news = new MainTreeNews({
-    head: () => String(state.moves),
+    head: () => `${state.at.head} ${state.at.branch}`,
+    headLog: () => String(state.moves),
+    wasAt: async () => state.was?.head,
     settled: async () => state.settle(),
     checkedOut: async () => {
       state.asked++
@@ -14,7 +22,8 @@ function repository(first: { head: string; branch?: string }, tips: Record<strin
     goesOn: async (commit) => commit < state.at.head,
     tipOf: async (branch) => tips[branch],
   })
-  const move = (at: typeof first) => Object.assign(state, { at, moves: state.moves + 1 })
+  const move = (at: typeof first) =>
+    Object.assign(state, { was: state.at, at, moves: state.moves + 1 })
   return { news, state, move }
 }
 
@@ -61,9 +70,34 @@ it('waits for the end of a switch that has written its files, and says so', asyn
   expect(await news.since(MAIN)).toEqual({ head: 'a', branch: 'older', switched: true })
 })
 
+it('says once that it was at another commit and is back, which no look has seen', async () => {
+  const { news, move } = repository(MAIN)
+  await news.since(undefined)
+  move({ head: 'a', branch: 'older' })
+  move(MAIN)
+  expect(news.hasMoved).toBe(true)
+  expect(await news.since(MAIN)).toEqual({ ...MAIN, switched: true, from: 'a' })
+  expect(await news.since(MAIN)).toBeUndefined()
+  // A branch at the same commit changes no file.
+  move({ head: 'b', branch: 'feat' })
+  move(MAIN)
+  expect(await news.since(MAIN)).toBeUndefined()
+})
+
+it('does not take for another switch what git logged of the one that was told', async () => {
+  const { news, move } = repository(MAIN)
+  await news.since(undefined)
+  move({ head: 'a', branch: 'older' })
+  const { switched, ...older } = (await news.since(MAIN)) ?? {}
+  expect(switched).toBe(true)
+  expect(await news.since({ head: 'a', ...older })).toBeUndefined()
+})
+
 it('says nothing while git does not say whether it was a switch', async () => {
   const news = new MainTreeNews({
     head: () => '',
+    headLog: () => '',
+    wasAt: async () => undefined,
     settled: async () => undefined,
     checkedOut: async () => ({ head: 'c', branch: 'main' }),
     goesOn: async () => undefined,

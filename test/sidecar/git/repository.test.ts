@@ -107,3 +107,23 @@ test('a tree whose folder is gone stays for ten minutes while git knows it, and 
   git(main, 'worktree', 'prune')
   expect(await dirs(5_000)).toEqual([])
 })
+
+test.each(['main', 'feat'])('git says where %s was before it came back', async (leading) => {
+  const dir = makeFolder({ 'main/a.md': 'one\n' })
+  const main = join(dir, 'main')
+  initialize(main)
+  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  const top = join(dir, leading)
+  git(top, 'commit', '-q', '--allow-empty', '-m', 'two')
+  const path = process.env.PATH ?? ''
+  const deps = { path, clock: new FakeClock(), log: () => undefined }
+  const repository = await new Repositories(deps).of(top)
+  const [head, log] = [repository?.head(), repository?.headLog()]
+  expect(log).not.toBe('')
+  const older = git(top, 'rev-parse', 'HEAD~')
+  git(top, 'switch', '-q', '--detach', older)
+  git(top, 'switch', '-q', leading)
+  expect(repository?.head()).toBe(head)
+  expect(repository?.headLog()).not.toBe(log)
+  expect(await repository?.wasAt()).toBe(older)
+})
