@@ -2,13 +2,12 @@
 
 import * as z from 'zod'
 import {
-  commandEndSchema,
   deliverySchema,
-  dueCommandsSchema,
   noticesSchema,
   testedSchema,
   testSchema,
 } from '../../worker/board/notice-calls.ts'
+import { commandEndSchema, dueCommandsSchema } from '../../worker/board/publishing.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import type { Operation } from './operation.ts'

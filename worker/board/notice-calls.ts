@@ -72,25 +72,7 @@ export type ShownDelivery = z.infer<typeof deliverySchema>
 export const testSchema = z.strictObject({ on })
 export const testedSchema = z.object({ deliveries: z.array(deliverySchema) })
 
-const dueCommandSchema = z.object({
-  id: z.string(),
-  command: z.string().describe('Its name, as the sidecar published it.'),
-  at: time,
-  text: z.string().describe('In words, for its last argument.'),
-  body: z.string().describe('As a webhook gets it, for its standard input.'),
-})
-export const dueCommandsSchema = z.object({ commands: z.array(dueCommandSchema) })
-export const commandEndSchema = z.object({
-  id: z.string().max(64),
-  error: z
-    .string()
-    .max(500)
-    .describe('Why it failed. Absent: it ended with exit code 0.')
-    .exactOptional(),
-})
-
 export const checkTest = (body: unknown) => checkFields(testSchema, body)
-export const checkCommandEnd = (body: unknown) => checkFields(commandEndSchema, body)
 
 /** Where notices go, as the repository keeps it. */
 export interface Destination {

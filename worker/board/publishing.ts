@@ -164,6 +164,24 @@ export const boardReportSchema = z.object({
     .exactOptional(),
 })
 
+/** What a sidecar runs for a notice, and how that ended. */
+const dueCommandSchema = z.object({
+  id: z.string(),
+  command: z.string().describe('Its name, as the sidecar published it.'),
+  at: z.string().meta({ format: 'date-time' }),
+  text: z.string().describe('In words, for its last argument.'),
+  body: z.string().describe('As a webhook gets it, for its standard input.'),
+})
+export const dueCommandsSchema = z.object({ commands: z.array(dueCommandSchema) })
+export const commandEndSchema = z.object({
+  id: z.string().max(64),
+  error: z
+    .string()
+    .max(500)
+    .describe('Why it failed. Absent: it ended with exit code 0.')
+    .exactOptional(),
+})
+
 // Only the fields that the edge itself reads are checked one by one: the rest of a record goes
 // from the publisher to clients as it came.
 const task = taskSchema
@@ -216,3 +234,4 @@ export const checkChanges = (body: unknown) =>
   checkFields(changes, body) as Checked<z.infer<typeof changesSchema>>
 export const checkReport = (body: unknown) =>
   checkFields(report, body) as Checked<z.infer<typeof boardReportSchema>>
+export const checkCommandEnd = (body: unknown) => checkFields(commandEndSchema, body)

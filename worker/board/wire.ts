@@ -3,7 +3,6 @@
 // the protocol: commit it as `wire:`.
 
 import type * as z from 'zod'
-import type * as notices from './notice-calls.ts'
 import type * as publishing from './publishing.ts'
 import type * as records from './records.ts'
 
@@ -91,8 +90,8 @@ export type Place = z.infer<typeof publishing.placeSchema>
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
 
 /** Answer of `GET /api/notices/due`, and body of `POST`. */
-export type DueCommands = z.infer<typeof notices.dueCommandsSchema>
-export type CommandEnd = z.infer<typeof notices.commandEndSchema>
+export type DueCommands = z.infer<typeof publishing.dueCommandsSchema>
+export type CommandEnd = z.infer<typeof publishing.commandEndSchema>
 
 /**
  * Body of `PUT /api/boards`: the row of a board in the edge's directory, whole. Of two sidecars the
