@@ -165,7 +165,7 @@ describe('the imports', () => {
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, what a search finds, which repositories a
     // token covers, and what can be begun, in which order, what counts of a layout, what a task is
-    // for who leads, and what is news of it and how that is told.
+    // for who leads, how agents are called, and what is news of a task and how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/fold.ts',
@@ -176,6 +176,7 @@ describe('the imports', () => {
       'worker/board/free-tasks.ts',
       'worker/board/to-do.ts',
       'worker/board/task-state.ts',
+      'worker/board/shown-names.ts',
       'worker/board/notice-causes.ts',
       'worker/board/notice-turn.ts',
       'worker/shared/notice-rules.ts',
@@ -210,7 +211,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|activity-chain|board-settings)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|shown-names|activity-chain|board-settings)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

@@ -2,7 +2,8 @@
 // Pure.
 
 import type { Session, Task } from '../../libraries/api/types.ts'
-import { agentName, isSilent, type Moment, placeText } from '../../worker/board/task-state.ts'
+import { agentName, placeText } from '../../worker/board/shown-names.ts'
+import { isSilent, type Moment } from '../../worker/board/task-state.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
 /** A claim that is valid, or that expired and nobody took. */

@@ -4,14 +4,8 @@
 import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/api/types.ts'
 import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
-import {
-  agentName,
-  type Moment,
-  placeText,
-  stateOf,
-  type TaskState,
-  workByTask,
-} from '../../worker/board/task-state.ts'
+import { agentName, placeText } from '../../worker/board/shown-names.ts'
+import { type Moment, stateOf, type TaskState, workByTask } from '../../worker/board/task-state.ts'
 import { type Statuses, statusesOf } from '../../worker/board/to-do.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { count, LANGUAGE } from '../ui/format.ts'

@@ -2,7 +2,6 @@
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../shared/duration.ts'
-import type { Described } from './activity-rows.ts'
 import type { Row } from './why-not.ts'
 import type { Session, Task } from './wire.ts'
 
@@ -135,24 +134,3 @@ export const closedAt = (
   inMain !== false && mark.updatedAt === updatedAt ? undefined : mark.updatedAt
 
 const timeOf = (text = ''): number => Date.parse(text) || 0
-
-/** `feat-x (agent/dim)`. Undefined: neither is known. */
-export function placeText(tree: string | undefined, branch: string | undefined) {
-  if (tree === undefined) return branch
-  return branch === undefined || branch === tree ? tree : `${tree} (${branch})`
-}
-
-/** Where a switch of the main tree began, and ended: the branch, else the commit. */
-export function switchOf({ changes = {} }: Pick<Described, 'changes'>): string[] {
-  const { branch = [], head = [] } = changes
-  return [0, 1].map((at) => String(branch[at] ?? head[at]?.toString().slice(0, 8) ?? 'no branch'))
-}
-
-/** Without the id of a process, and without the worktree that stands before it. */
-export function agentName(actor: string, tree?: string): string {
-  const name = actor.replace(PROCESS, '$1')
-  return tree !== undefined && name.endsWith(`/${tree}`) ? name.slice(0, -tree.length - 1) : name
-}
-
-/** As agents are called that nobody named: `root@vm:27080`, or `root@vm:27080/feat-x`. */
-const PROCESS = /^([^@\s]+@[^:\s]+):\d+(?=\/|$)/
