@@ -6,9 +6,9 @@
 // leaders, a stream that slept): a stream whose place does not fit asks the repository what it
 // missed.
 
-import { PING_MS } from './repositories.ts'
 import { frameId, idBlock, parseEventId } from './sse.ts'
 import { type StreamRoom, StreamTally } from './stream-room.ts'
+import { PING_MS } from './subscription.ts'
 
 /** How often a leader shows that it is alive. */
 const PULSE_MS = 2_000

@@ -7,17 +7,16 @@ import type { SendNotice } from './notice-sender.ts'
 import { hasNoticeRules } from './notice-store-sqlite.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import { REPORTS_SILENT_MS } from './presence.ts'
-import {
-  NOT_SUBSCRIBED,
-  type Repositories,
-  type RepositoryHandle,
-  type StreamSink,
-  type Subscribed,
-  type Subscription,
-} from './repositories.ts'
+import type { Repositories, RepositoryHandle } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
 import { type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
 import { type StreamRoom, StreamTally } from './stream-room.ts'
+import {
+  NOT_SUBSCRIBED,
+  type StreamSink,
+  type Subscribed,
+  type Subscription,
+} from './subscription.ts'
 
 export interface ProcessHost {
   /**

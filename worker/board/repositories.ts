@@ -8,6 +8,7 @@ import type { BoardRules, NoticesShown, ShownDelivery } from './notice-calls.ts'
 import type { DueCommand } from './notice-deliveries.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
+import type { ChangeStream } from './subscription.ts'
 import type { ChangesAnswer, ChangesRequest, CommandEnd, SyncAnswer, SyncRequest } from './wire.ts'
 
 export interface Repositories {
@@ -15,7 +16,7 @@ export interface Repositories {
   open(path: string): RepositoryHandle
 }
 
-export interface RepositoryHandle {
+export interface RepositoryHandle extends ChangeStream {
   /** The caller has validated the request. Streams get their messages before this resolves. */
   sync(request: SyncRequest, rules?: BoardRules): Promise<PublishOutcome<SyncAnswer>>
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
@@ -44,11 +45,6 @@ export interface RepositoryHandle {
    * reports show it.
    */
   attach?(run: number): Promise<Response | AttachRefusal>
-  /**
-   * Joins the change stream, also of a repository that is not published, and stores nothing. If the
-   * repository cannot be reached, the stream waits for it.
-   */
-  subscribe(from: Subscription, sink: StreamSink): Subscribed
 }
 
 export type PublishOutcome<Answer> =
@@ -59,31 +55,3 @@ export type PublishOutcome<Answer> =
 export type AttachRefusal = 'sync_required' | 'too_many_sidecars'
 
 export type ClaimOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & ClaimRefusal)
-
-/** Where a stream stopped, by its last event id or, without one, when it opened (ms). */
-export interface Subscription {
-  lastEventId: string | undefined
-  since: number
-  /** Whose stream it is. */
-  holder: string
-}
-
-/** One client's stream, as a repository sees it. */
-export interface StreamSink {
-  /** Whole blocks of the stream, encoded. */
-  send(bytes: Uint8Array): void
-  /** `full`: the repository, or the holder, has as many as they may. `closed`: the host ends. */
-  end(reason: 'full' | 'failed' | 'closed'): void
-}
-
-/** How often a stream pings. */
-export const PING_MS = 15_000
-
-export interface Subscribed {
-  /** Called at each ping of the stream, so that a shared subscription needs fewer timers. */
-  onPing(): void
-  close(): void
-}
-
-/** What a stream that was refused is subscribed to. */
-export const NOT_SUBSCRIBED: Subscribed = { onPing: () => undefined, close: () => undefined }

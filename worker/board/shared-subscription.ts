@@ -8,14 +8,14 @@
 import { backoffMs, type Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { FanOut, type From, type Member } from './fan-out.ts'
+import { frameId } from './sse.ts'
+import type { StreamRoom } from './stream-room.ts'
 import {
   NOT_SUBSCRIBED,
   type StreamSink,
   type Subscribed,
   type Subscription,
-} from './repositories.ts'
-import { frameId } from './sse.ts'
-import type { StreamRoom } from './stream-room.ts'
+} from './subscription.ts'
 
 /** A deploy closes the sockets of all isolates at once, so each waits before it connects again. */
 const REDIAL = { firstMs: 100, maxMs: 10_000 }

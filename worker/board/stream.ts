@@ -2,8 +2,8 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { PING_MS, type RepositoryHandle, type Subscribed } from './repositories.ts'
 import { comment, retry } from './sse.ts'
+import { type ChangeStream, PING_MS, type Subscribed } from './subscription.ts'
 
 /** All times in ms. */
 export interface StreamLimits {
@@ -30,7 +30,7 @@ export const STREAM_LIMITS: StreamLimits = {
 }
 
 export interface StreamOptions {
-  repository: RepositoryHandle
+  repository: ChangeStream
   lastEventId: string | undefined
   /** Whose quota this stream uses. */
   holder: string

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import { openStream, STREAM_LIMITS } from '../../../worker/board/stream.ts'
 import type {
-  RepositoryHandle,
+  ChangeStream,
   StreamSink,
   Subscribed,
   Subscription,
-} from '../../../worker/board/repositories.ts'
-import { openStream, STREAM_LIMITS } from '../../../worker/board/stream.ts'
+} from '../../../worker/board/subscription.ts'
 
 /** A repository of which a test decides what it answers and tells. */
 class FakeRepository {
@@ -16,7 +16,7 @@ class FakeRepository {
   pings = 0
   answer: 'ok' | 'full' | 'fail' = 'ok'
 
-  readonly handle = {
+  readonly handle: ChangeStream = {
     subscribe: (from: Subscription, sink: StreamSink): Subscribed => {
       this.joins.push(from)
       if (this.answer === 'fail') throw new Error('unreachable')
@@ -24,7 +24,7 @@ class FakeRepository {
       else this.sink = sink
       return { onPing: () => this.pings++, close: () => this.left++ }
     },
-  } as unknown as RepositoryHandle
+  }
 
   tell(text: string): void {
     this.sink?.send(new TextEncoder().encode(text))
