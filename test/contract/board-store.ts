@@ -1,14 +1,11 @@
 // What a repository stores, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import {
-  type BoardStore,
-  LOG_ROWS,
-  sqliteBoardStore,
-} from '../../worker/board/board-store-sqlite.ts'
+import { type BoardStore, LOG_ROWS } from '../../worker/board/board-store-sqlite.ts'
 import { createBoardTables, openRepository } from '../../worker/board/open-repository-sqlite.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
+import { boardStoreOver } from '../support/board-store.ts'
 import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
 
 interface Opened {
@@ -24,7 +21,7 @@ export function boardStoreContract(
   const on = (use: (opened: Opened) => void) => () =>
     withSql((sql) => {
       createBoardTables(sql)
-      use({ sql, store: sqliteBoardStore(sql, 'epoch1') })
+      use({ sql, store: boardStoreOver(sql, 'epoch1') })
     })
 
   describe(`the board store on ${name}`, () => {
@@ -34,7 +31,7 @@ export function boardStoreContract(
         expect(store.state()).toMatchObject({ epoch: 'epoch1', published: false, run: 0 })
         store.save({ ...store.state(), published: true })
         createBoardTables(sql)
-        const again = sqliteBoardStore(sql, 'epoch2')
+        const again = boardStoreOver(sql, 'epoch2')
         expect(again.state()).toMatchObject({ epoch: 'epoch1', published: true })
       }),
     )
@@ -74,7 +71,7 @@ export function boardStoreContract(
         expect(store.remove('task:A-2', 1)).toBeUndefined()
         store.save(store.state())
         const left = [changed, ...others.filter(({ id }) => id !== 'A-2')]
-        expect(sqliteBoardStore(sql, 'x').root()).toBe(sums(left).root)
+        expect(boardStoreOver(sql, 'x').root()).toBe(sums(left).root)
         for (const record of left) store.remove(keyOf(record), 1)
         expect(store.root()).toBe(EMPTY_HASH)
       }),
@@ -146,7 +143,7 @@ export function boardStoreContract(
         expect(openRepository(sql).spend('a-link', 1_000, 1)).toBe(true)
         sql.all(change)
         createBoardTables(sql)
-        const again = sqliteBoardStore(sql, 'epoch2')
+        const again = boardStoreOver(sql, 'epoch2')
         expect(again.state()).toMatchObject({ epoch: 'epoch2', published: false, run: 0 })
         expect(again.root()).toBe(EMPTY_HASH)
         expect(again.task('A-1')).toBeUndefined()
@@ -154,7 +151,7 @@ export function boardStoreContract(
         expect(openRepository(sql).spend('a-link', 1_000, 2)).toBe(false)
         again.put([taskRecord('A-2')], 1)
         createBoardTables(sql)
-        expect(sqliteBoardStore(sql, 'epoch3').task('A-2')).toBeDefined()
+        expect(boardStoreOver(sql, 'epoch3').task('A-2')).toBeDefined()
       })(),
     )
 

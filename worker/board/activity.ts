@@ -2,12 +2,10 @@
 // nothing of tasks (task-news.ts) and of marks (activity-marks.ts).
 
 import type { Log } from '../shared/log.ts'
-import { type Entry, KEPT_MS } from './activity-rows.ts'
+import type { Entry } from './activity-rows.ts'
 import type { ActivityStore } from './activity-sqlite.ts'
 import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { isFinished, isValid } from './claim-ends.ts'
-import type { ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import { above } from './parts.ts'
 import type { RecordedStore } from './recorded-sqlite.ts'
@@ -19,7 +17,14 @@ import type { MainTree, Task } from './wire.ts'
 /** So often the head of the chain is a line of the log: with it an export can be compared. */
 const HEAD_LINE_MS = 3_600_000
 
-type HeldTasks = Pick<ClaimStore, 'openOf' | 'countValid' | 'endedOf'>
+/** Who works on tasks, and who has done them: their claims say it. */
+export interface Holders {
+  /** Whether anybody holds a task now. */
+  isAny(now: number): boolean
+  holderOf(task: string, now: number): string | undefined
+  /** Who finished it last, and not too long ago. */
+  finisherOf(task: string, now: number): string | undefined
+}
 
 /** By id, what a part of a publication made of a task; without `task`, it took it out. */
 export type TaskChanges = Map<string, { before?: Before; task?: Task }>
@@ -39,7 +44,7 @@ interface ActivityDeps {
   store: ActivityStore
   recorded: RecordedStore
   board: BoardStore
-  claims: HeldTasks
+  holders: Holders
   log: Log
 }
 
@@ -47,14 +52,14 @@ export class Activity {
   readonly #store: ActivityStore
   readonly #recorded: RecordedStore
   readonly #board: BoardStore
-  readonly #claims: HeldTasks
+  readonly #holders: Holders
   readonly #log: Log
 
-  constructor({ store, recorded, board, claims, log }: ActivityDeps) {
+  constructor({ store, recorded, board, holders, log }: ActivityDeps) {
     this.#store = store
     this.#recorded = recorded
     this.#board = board
-    this.#claims = claims
+    this.#holders = holders
     this.#log = log
   }
 
@@ -178,22 +183,15 @@ export class Activity {
 
   /** Who holds the task, or what it is part of. Of one that was closed also who had done it. */
   #actors(now: number): (id: string, isClosing: boolean) => string | undefined {
+    const holders = this.#holders
     let isUsed: boolean | undefined
-    const holderOf = (id: string) => {
-      const claim = this.#claims.openOf(id)
-      return claim && isValid(claim, now) ? claim.actor : undefined
-    }
-    const finisherOf = (id: string) =>
-      this.#claims
-        .endedOf(id)
-        .findLast(({ end }) => end && isFinished(end.outcome) && now - end.at < KEPT_MS)?.actor
     return (id, isClosing) => {
-      isUsed ??= this.#claims.countValid(now) > 0
+      isUsed ??= holders.isAny(now)
       if (!isUsed && !isClosing) return undefined
       const task = this.#board.stored(id)
       const chain = [id, ...(task ? above(task, this.#board.stored) : []).map((it) => it.id)]
-      const actors = isUsed ? chain.map(holderOf) : []
-      if (isClosing) actors.push(...chain.map(finisherOf))
+      const actors = isUsed ? chain.map((it) => holders.holderOf(it, now)) : []
+      if (isClosing) actors.push(...chain.map((it) => holders.finisherOf(it, now)))
       return actors.find((it) => it !== undefined)
     }
   }

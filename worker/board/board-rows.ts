@@ -1,7 +1,6 @@
 // The types of a repository's read model: its state, its filters and its rows.
 
 import type * as z from 'zod'
-import type { MayBe, Moved } from './claim-moves.ts'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
 import type { DataRecord, Place, Reading, StoreState } from './wire.ts'
@@ -56,7 +55,30 @@ export interface RepositoryState {
   headLineAt?: number
 }
 
-/** What `tasksQuery` filters by. Its conditions are in board-store-sqlite.ts. */
+/** What the parts of a publication brought that claims may follow, until it is whole. */
+export interface Moved {
+  /** Tasks that have the title of a claim and are new, or had another: their ids. */
+  named: string[]
+  /** Tasks without a number that went, and that came, in the lists of claims. */
+  went: ListPlace[]
+  came: ListPlace[]
+}
+
+/** Where a task without a number stands. */
+export interface ListPlace {
+  id: string
+  parent: string
+  rank: number | undefined
+}
+
+/** A task that may be that of a claim: nobody else may take it until then (ms). */
+export interface MayBe {
+  id: string
+  generation: number
+  until: number
+}
+
+/** What `tasksQuery` filters by. Its conditions are in columns-sqlite.ts. */
 export type TaskFilter = Omit<z.infer<typeof tasksQuery>, NotFilters | 'ready'> & {
   ready?: boolean
 }

@@ -25,7 +25,7 @@ import {
   type StoredTask,
   TASK_CONDITIONS,
 } from './columns-sqlite.ts'
-import { putRecords, TABLE_OF } from './put-records-sqlite.ts'
+import { type OverlaysOf, putRecords, TABLE_OF } from './put-records-sqlite.ts'
 import { messageFrame, parseEventId } from './sse.ts'
 import {
   type BoardConfig,
@@ -65,6 +65,7 @@ const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 export function sqliteBoardStore(
   sql: Sql,
   epoch: string,
+  overlaysOf: OverlaysOf,
   kept: Pick<RepositoryState, 'main'> = {},
 ) {
   const first: RepositoryState = {
@@ -139,7 +140,7 @@ export function sqliteBoardStore(
 
     /** Writes those that are not stored with the same hash. `seq`: of the next message. */
     put: (records: readonly DataRecord[], seq: number): PutResult[] => [
-      ...putRecords(sql, records, seq, toggle),
+      ...putRecords(sql, records, seq, { toggle, overlaysOf }),
     ],
     /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
     remove(key: Key, seq: number): Key | undefined {

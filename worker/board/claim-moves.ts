@@ -1,30 +1,9 @@
 // A claim follows its text: where the numbers of a list move, or a file is renumbered, to the task
 // that has its title now. Pure.
 
+import type { ListPlace, MayBe, Moved } from './board-rows.ts'
 import type { Claim } from './claim-store-sqlite.ts'
 import type { Task } from './wire.ts'
-
-/** What the parts of a publication brought that claims may follow, until it is whole. */
-export interface Moved {
-  /** Tasks that have the title of a claim and are new, or had another: their ids. */
-  named: string[]
-  /** Tasks without a number that went, and that came, in the lists of claims. */
-  went: Place[]
-  came: Place[]
-}
-
-interface Place {
-  id: string
-  parent: string
-  rank: number | undefined
-}
-
-/** A task that may be that of a claim: nobody else may take it until then (ms). */
-export interface MayBe {
-  id: string
-  generation: number
-  until: number
-}
 
 /** With these a publication is compared: titles of claims, and parents of their tasks. */
 export interface Texts {
@@ -55,7 +34,11 @@ export const wentIn = (moved: Moved, texts: Texts, task: Text): Moved => ({
   went: placed(moved.went, texts, task),
 })
 
-function placed(known: Place[], { lists }: Texts, { id, parent, rank, unnumbered }: Text): Place[] {
+function placed(
+  known: ListPlace[],
+  { lists }: Texts,
+  { id, parent, rank, unnumbered }: Text,
+): ListPlace[] {
   if (!unnumbered || parent === undefined || !lists.has(parent)) return known
   const isFull = known.filter((it) => it.parent === parent).length >= MOST_PLACES
   return isFull ? known : [...known, { id, parent, rank }]
@@ -119,7 +102,7 @@ function inItsPlace(
   taskOf: Board['taskOf'],
 ): Text | undefined {
   const gone = went.find(({ id }) => id === claim.task)
-  const inList = (places: readonly Place[]) => places.filter((it) => it.parent === gone?.parent)
+  const inList = (places: readonly ListPlace[]) => places.filter((it) => it.parent === gone?.parent)
   const [next, ...more] = inList(came)
   const isOne = next && more.length === 0 && inList(went).length === 1
   return gone && isOne && next.rank === gone.rank ? taskOf(next.id) : undefined

@@ -1,8 +1,11 @@
-// What the history has of a claim: what has become of it since it was last stored. Pure.
+// What the history has of a claim: what has become of it since it was last stored, and who holds or
+// has finished a task by it. Pure except for its store.
 
-import type { Entry } from './activity-rows.ts'
+import type { Holders } from './activity.ts'
+import { type Entry, KEPT_MS } from './activity-rows.ts'
+import { isFinished, isValid } from './claim-ends.ts'
 import { sessionOf } from './claim-session.ts'
-import type { Claim } from './claim-store-sqlite.ts'
+import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { shortText } from './task-news.ts'
 
 /** Agents say every few seconds what they do. */
@@ -58,3 +61,15 @@ function of(before: Claim | undefined, claim: Claim): Omit<Entry, 'kind'> {
     ...(end?.byOther && { by: 'other' as const }),
   }
 }
+
+export const holdersBy = (claims: ClaimStore): Holders => ({
+  isAny: (now) => claims.countValid(now) > 0,
+  holderOf(task, now) {
+    const claim = claims.openOf(task)
+    return claim && isValid(claim, now) ? claim.actor : undefined
+  },
+  finisherOf: (task, now) =>
+    claims
+      .endedOf(task)
+      .findLast(({ end }) => end && isFinished(end.outcome) && now - end.at < KEPT_MS)?.actor,
+})

@@ -2,7 +2,7 @@
 
 import type { Held } from './claim-calls.ts'
 import { isFinished } from './claim-ends.ts'
-import { type Claim, type ClaimEnd, sessionId } from './claim-store-sqlite.ts'
+import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
 import type { Overlay } from './columns-sqlite.ts'
 import type { Session } from './wire.ts'
 
@@ -23,6 +23,15 @@ export function overlayOf({ generation, actor: by, isStalled, end }: Claim): Ove
   if (end) return end.rests && { done: { at: timeText(end.at), by, session, ...said(end) } }
   const executionState = isStalled ? 'stalled' : 'active'
   return { activeAttempt: session, executionState, sessionId: session }
+}
+
+/** What lies over each of these tasks. */
+export function overlaysBy(claims: ClaimStore, tasks: readonly string[]): Map<string, Overlay> {
+  const over = claims.over(tasks).flatMap((claim): [string, Overlay][] => {
+    const overlay = overlayOf(claim)
+    return overlay ? [[claim.task, overlay]] : []
+  })
+  return new Map(over)
 }
 
 const said = ({ summary }: ClaimEnd) => (summary === undefined ? {} : { summary })

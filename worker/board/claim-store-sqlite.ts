@@ -1,5 +1,5 @@
-// The claims of a repository in its own SQLite. Its tables are in no schema of the board's: what is
-// published anew drops none of them. Also the agenda: what is due at a time, for the one alarm.
+// The claims of a repository in its own SQLite, and what a lead has set. The tables are in no schema
+// of the board's: what is published anew drops none of them.
 
 import type { Sql } from '../shared/sql.ts'
 import { type BoardSettings, NO_LIMITS } from './board-settings.ts'
@@ -90,12 +90,9 @@ export const CLAIM_TABLES = [
   `CREATE INDEX IF NOT EXISTS forgotten_claims_at ON forgotten_claims (at)`,
   `CREATE TABLE IF NOT EXISTS board_settings (
     one INTEGER PRIMARY KEY CHECK (one = 1), json TEXT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
 ]
 
 export const sessionId = (generation: number): string => `claim-${generation}`
-
-type Planned = 'claims' | 'sidecar' | 'notices'
 
 export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 
@@ -126,6 +123,9 @@ export function sqliteClaimStore(sql: Sql) {
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
     watched: (): Claim[] => claims('ended = 2'),
+    /** Those that lie over these tasks. */
+    over: (tasks: readonly string[]): Claim[] =>
+      claims('ended IN (0, 4) AND task IN (SELECT value FROM json_each(?))', JSON.stringify(tasks)),
     /** Those that were done, and whose tasks are offered to nobody. */
     resting: (): Claim[] => claims('ended = 4'),
     /** What open, watched and resting ones are of. */
@@ -252,16 +252,5 @@ export function sqliteClaimStore(sql: Sql) {
       const json = JSON.stringify(settings)
       sql.all('INSERT OR REPLACE INTO board_settings (one, json) VALUES (1, ?)', json)
     },
-
-    /** When the first one of a kind is due, in ms; undefined: none is. */
-    plan(what: Planned, at: number | undefined): void {
-      if (at === undefined) sql.all('DELETE FROM agenda WHERE what = ?', what)
-      else sql.all('INSERT OR REPLACE INTO agenda (what, at) VALUES (?, ?)', what, at)
-    },
-    planned: (what: Planned): number | undefined =>
-      sql.all<{ at: number }>('SELECT at FROM agenda WHERE what = ?', what)[0]?.at,
-    /** When the next of all that is on the agenda is due. */
-    nextDue: (): number | undefined =>
-      sql.all<{ at: number | null }>('SELECT min(at) AS at FROM agenda')[0]?.at ?? undefined,
   }
 }

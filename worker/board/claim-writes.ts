@@ -3,6 +3,7 @@
 
 import type { Log } from '../shared/log.ts'
 import type { Activity } from './activity.ts'
+import type { Agenda } from './agenda-sqlite.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { AHEAD_MS, GRACE_MS, LATE_MS, resumed, setRight } from './claim-ends.ts'
 import { claimNews } from './claim-news.ts'
@@ -22,9 +23,19 @@ export interface Turn {
 /** By a clock that nobody sets; absent where the host has none, as workerd. */
 export type Elapsed = () => number
 
+interface ClaimWritesDeps {
+  board: BoardStore
+  claims: ClaimStore
+  agenda: Agenda
+  activity: Activity
+  log: Log
+  elapsed: Elapsed | undefined
+}
+
 export class ClaimWrites {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
+  readonly #agenda: Agenda
   readonly #activity: Activity
   readonly #log: Log
   readonly #elapsed: Elapsed | undefined
@@ -33,15 +44,10 @@ export class ClaimWrites {
   /** By how much that was ahead of what had elapsed. */
   #ahead: number | undefined
 
-  constructor(
-    board: BoardStore,
-    claims: ClaimStore,
-    activity: Activity,
-    log: Log,
-    elapsed?: Elapsed,
-  ) {
+  constructor({ board, claims, agenda, activity, log, elapsed }: ClaimWritesDeps) {
     this.#board = board
     this.#claims = claims
+    this.#agenda = agenda
     this.#activity = activity
     this.#log = log
     this.#elapsed = elapsed
@@ -108,6 +114,15 @@ export class ClaimWrites {
     }
   }
 
+  /** The sidecar was not there since then: what may come back has that time as well. */
+  resume(since: number, now: number): void {
+    if (since >= now) return
+    for (const claim of this.#claims.watched()) {
+      const later = resumed(claim, since, now)
+      if (later) this.keep(later)
+    }
+  }
+
   /** Where the clock was set, or may have been before this process, or the host slept. */
   setRight(now: number): void {
     if (this.#elapsed) this.#spare(now, now - this.#elapsed())
@@ -131,10 +146,7 @@ export class ClaimWrites {
     if (jumpMs <= LATE_MS) return
     for (const claim of this.#claims.pending(now + GRACE_MS))
       this.keep({ ...claim, expiresAt: now + GRACE_MS })
-    for (const claim of this.#claims.watched()) {
-      const later = resumed(claim, now - jumpMs, now)
-      if (later) this.keep(later)
-    }
+    this.resume(now - jumpMs, now)
   }
 
   /** A time ahead of `now` would hide that the clock jumps ahead again before the next report. */
@@ -148,9 +160,9 @@ export class ClaimWrites {
   /** A renewal leaves the time as it is: what is due then finds out, and plans the next. */
   plan(now: number): void {
     const first = this.#claims.nextExpiry()
-    const planned = this.#claims.planned('claims') ?? 0
+    const planned = this.#agenda.planned('claims') ?? 0
     const isPlanned = first !== undefined && now < planned && planned <= first
-    if (!isPlanned) this.#claims.plan('claims', first)
+    if (!isPlanned) this.#agenda.plan('claims', first)
   }
 
   #line(event: ClaimEvent, { task, actor, generation, tree, end }: Claim): void {

@@ -4,6 +4,7 @@
 import type { Log } from '../shared/log.ts'
 import { DEFAULT_MINUTES } from '../shared/notice-rules.ts'
 import { MAX_RETRY_MS, type Sent } from '../shared/outgoing.ts'
+import type { Agenda } from './agenda-sqlite.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
@@ -49,25 +50,30 @@ interface NoticesHost {
   log: Log
 }
 
+interface NoticesDeps {
+  store: NoticeStore
+  board: BoardStore
+  claims: ClaimStore
+  agenda: Agenda
+  presence: Presence
+  host: NoticesHost
+}
+
 export class Notices {
   readonly #store: NoticeStore
   readonly #deliveries: Deliveries
   readonly #board: BoardStore
   readonly #claims: ClaimStore
+  readonly #agenda: Agenda
   readonly #presence: Presence
   readonly #host: NoticesHost
 
-  constructor(
-    store: NoticeStore,
-    board: BoardStore,
-    claims: ClaimStore,
-    presence: Presence,
-    host: NoticesHost,
-  ) {
+  constructor({ store, board, claims, agenda, presence, host }: NoticesDeps) {
     this.#store = store
     this.#deliveries = new Deliveries(store, host.log)
     this.#board = board
     this.#claims = claims
+    this.#agenda = agenda
     this.#presence = presence
     this.#host = host
   }
@@ -116,7 +122,7 @@ export class Notices {
 
   /** What the alarm does. The host sends what it returns, and calls `settled` with each answer. */
   due(now: number): Due {
-    const at = this.#claims.planned('notices')
+    const at = this.#agenda.planned('notices')
     if (at === undefined || at > now) return { letters: [], hasCommands: false }
     return this.#board.transaction(() => {
       const before = this.#store.state()
@@ -287,7 +293,7 @@ export class Notices {
     this.#store.save(state)
     const { decideAt = Infinity } = state
     const first = Math.min(decideAt, next.letterAt, commandsAt(state, next, now))
-    this.#claims.plan('notices', first < Infinity ? first : undefined)
+    this.#agenda.plan('notices', first < Infinity ? first : undefined)
   }
 }
 

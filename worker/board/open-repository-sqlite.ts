@@ -6,8 +6,11 @@ import type { Sql } from '../shared/sql.ts'
 import { Activity } from './activity.ts'
 import { ActivityReads } from './activity-reads.ts'
 import { ACTIVITY_TABLES, sqliteActivityStore } from './activity-sqlite.ts'
+import { AGENDA_TABLES, sqliteAgenda } from './agenda-sqlite.ts'
 import type { RepositoryState } from './board-rows.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
+import { holdersBy } from './claim-news.ts'
+import { overlaysBy } from './claim-session.ts'
 import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
 import { ClaimWrites, type Elapsed } from './claim-writes.ts'
@@ -61,32 +64,35 @@ export function openRepository(
   const kept = createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
-  const store = sqliteBoardStore(sql, epoch, kept)
-  const claimStore = sqliteClaimStore(sql)
-  const activityStore = sqliteActivityStore(sql)
+  const claims = sqliteClaimStore(sql)
+  const board = sqliteBoardStore(sql, epoch, (tasks) => overlaysBy(claims, tasks), kept)
+  const agenda = sqliteAgenda(sql)
+  const history = sqliteActivityStore(sql)
   const activity = new Activity({
-    store: activityStore,
+    store: history,
     recorded: sqliteRecordedStore(sql),
-    board: store,
-    claims: claimStore,
+    board,
+    holders: holdersBy(claims),
     log,
   })
-  const presence = new Presence(store, claimStore, sockets, activity, log)
-  const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
-  const settling = new ClaimSettling(store, claimStore, writes)
-  const noticeStore = sqliteNoticeStore(sql)
-  const notices = new Notices(noticeStore, store, claimStore, presence, {
-    silentAfterMs,
-    startedAt,
-    log,
+  const writes = new ClaimWrites({ board, claims, agenda, activity, log, elapsed })
+  const settling = new ClaimSettling(board, claims, writes)
+  const presence = new Presence({ store: board, agenda, claims: writes, sockets, activity, log })
+  const notices = new Notices({
+    store: sqliteNoticeStore(sql),
+    board,
+    claims,
+    agenda,
+    presence,
+    host: { silentAfterMs, startedAt, log },
   })
   return {
-    repository: new Repository(store, settling, presence, activity, notices),
-    claims: new Claims(store, claimStore, writes, presence, log),
+    repository: new Repository(board, settling, presence, activity, notices),
+    claims: new Claims(board, claims, writes, presence, log),
     presence,
     notices,
-    nextDue: claimStore.nextDue,
-    reads: new Reads(store, presence, new ActivityReads(activityStore), silentAfterMs),
+    nextDue: agenda.nextDue,
+    reads: new Reads(board, presence, new ActivityReads(history), silentAfterMs),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)
@@ -154,6 +160,7 @@ const KEPT = [
   `CREATE TABLE IF NOT EXISTS board_schema (
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
   ...CLAIM_TABLES,
+  ...AGENDA_TABLES,
   ...ACTIVITY_TABLES,
   ...NOTICE_TABLES,
   ...RECORDED_TABLES,

@@ -3,11 +3,9 @@
 
 import type { Log } from '../shared/log.ts'
 import type { Activity } from './activity.ts'
+import type { Agenda } from './agenda-sqlite.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { resumed } from './claim-ends.ts'
-import { sessionOf } from './claim-session.ts'
-import type { ClaimStore } from './claim-store-sqlite.ts'
 import { REPORT_MS, SOCKET_PING_MS } from './wire.ts'
 
 /** The open socket of a sidecar. */
@@ -43,8 +41,12 @@ const SLEPT_MS = REPORT_MS + 5_000
 /** A restart, or a connection that is dialled again, ends nothing. */
 const CLOSED_MS = 10_000
 
-/** The agenda, and the claims for which time stops while the sidecar is away. */
-type Agenda = Pick<ClaimStore, 'plan' | 'planned' | 'watched' | 'put'>
+/** For claims that may come back with their tasks, time stops while the sidecar is away. */
+interface StoppedClaims {
+  /** It was not there since then. */
+  resume(since: number, now: number): void
+}
+
 /** `frames`: to every stream. `free`: sidecars that wait may publish. */
 export interface ToSend {
   frames: string[]
@@ -53,22 +55,27 @@ export interface ToSend {
 
 const NOTHING: ToSend = { frames: [], free: false }
 
+interface PresenceDeps {
+  store: BoardStore
+  agenda: Agenda
+  claims: StoppedClaims
+  sockets: SidecarSockets
+  activity: Activity
+  log: Log
+}
+
 export class Presence {
   readonly #store: BoardStore
   readonly #agenda: Agenda
+  readonly #claims: StoppedClaims
   readonly #sockets: SidecarSockets
   readonly #activity: Activity
   readonly #log: Log
 
-  constructor(
-    store: BoardStore,
-    agenda: Agenda,
-    sockets: SidecarSockets,
-    activity: Activity,
-    log: Log,
-  ) {
+  constructor({ store, agenda, claims, sockets, activity, log }: PresenceDeps) {
     this.#store = store
     this.#agenda = agenda
+    this.#claims = claims
     this.#sockets = sockets
     this.#activity = activity
     this.#log = log
@@ -105,7 +112,7 @@ export class Presence {
 
   /** A first publication is whole: until then no task could come back. */
   published(now: number): void {
-    this.#countFrom(0, now)
+    this.#claims.resume(0, now)
   }
 
   /** The time up to which a task that is away could come back: of the clock, or it stands. */
@@ -220,15 +227,7 @@ export class Presence {
 
   /** It is there again. Of a first publication the end counts, and not each part. */
   #resume(state: RepositoryState, now: number): void {
-    if (state.published) this.#countFrom(this.seenUntil(state, now), now)
-  }
-
-  #countFrom(since: number, now: number): void {
-    if (since >= now) return
-    for (const claim of this.#agenda.watched()) {
-      const later = resumed(claim, since, now)
-      if (later) this.#agenda.put(later, sessionOf(later), undefined)
-    }
+    if (state.published) this.#claims.resume(this.seenUntil(state, now), now)
   }
 
   #isOpen(run: number): boolean {

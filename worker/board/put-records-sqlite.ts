@@ -3,8 +3,6 @@
 
 import type { Sql, SqlValue } from '../shared/sql.ts'
 import type { PutResult } from './board-rows.ts'
-import { overlayOf } from './claim-session.ts'
-import type { Claim } from './claim-store-sqlite.ts'
 import { columnsOf, covered, type Overlay } from './columns-sqlite.ts'
 import { bucketOf, type DataRecord, type Kind, keyOf, toggleHash } from './wire.ts'
 
@@ -34,15 +32,21 @@ type Stored = {
   checks?: string | null
 }
 
-/**
- * Writes those that are not stored with the same hash. `seq`: the number of the next message.
- * `toggle` takes a hash out of the sum of its bucket, or into it.
- */
+/** What lies over the rows of these tasks, by their ids. */
+export type OverlaysOf = (tasks: readonly string[]) => ReadonlyMap<string, Overlay>
+
+interface PutDeps {
+  /** Takes a hash out of the sum of its bucket, or into it. */
+  toggle(bucket: number, hash: string): void
+  overlaysOf: OverlaysOf
+}
+
+/** Writes those that are not stored with the same hash. `seq`: the number of the next message. */
 export function* putRecords(
   sql: Sql,
   records: readonly DataRecord[],
   seq: number,
-  toggle: (bucket: number, hash: string) => void,
+  { toggle, overlaysOf }: PutDeps,
 ): Generator<PutResult> {
   for (const [kind, some] of Map.groupBy(records, (record) => record.kind)) {
     const table = TABLE_OF[kind]
@@ -52,7 +56,7 @@ export function* putRecords(
       JSON.stringify(ids),
     )
     const stored = new Map(known.map((row) => [row.id, row]))
-    const overlays = kind === 'task' ? overlaysOf(sql, ids) : new Map<string, Overlay>()
+    const overlays = kind === 'task' ? overlaysOf(ids) : new Map<string, Overlay>()
     const fresh: string[] = []
     const rows = new Map<string, Columns>()
     for (const record of some) {
@@ -83,21 +87,6 @@ export function* putRecords(
       sql.all(`DELETE FROM gone WHERE list = ? AND id ${AMONG}`, table, JSON.stringify(fresh))
     }
   }
-}
-
-/** The claims of these tasks, as they lie over their rows. */
-function overlaysOf(sql: Sql, tasks: readonly string[]): Map<string, Overlay> {
-  const claims = sql.all<{ claim: string }>(
-    `SELECT claim FROM claims WHERE ended IN (0, 4) AND task ${AMONG}`,
-    JSON.stringify(tasks),
-  )
-  const overlays = new Map<string, Overlay>()
-  for (const { claim: json } of claims) {
-    const claim = JSON.parse(json) as Claim
-    const overlay = overlayOf(claim)
-    if (overlay) overlays.set(claim.task, overlay)
-  }
-  return overlays
 }
 
 /** In place of those with the same key. All have the same columns. */

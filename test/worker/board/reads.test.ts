@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import { matchesTag, type Query } from '../../../worker/board/reads.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
+import { boardStoreOver } from '../../support/board-store.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
 
 const HOST = { streams: 0, awakeSince: '', now: '' }
@@ -10,7 +10,7 @@ const HOST = { streams: 0, awakeSince: '', now: '' }
 function published() {
   const sql = openSql(':memory:')
   const { reads } = openRepository(sql)
-  const store = sqliteBoardStore(sql, 'epoch1')
+  const store = boardStoreOver(sql, 'epoch1')
   store.save({ ...store.state(), published: true })
   return { sql, store, reads }
 }
