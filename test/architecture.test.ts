@@ -77,6 +77,20 @@ describe('the imports', () => {
     expect(circlesOf(arrows)).toEqual([])
   })
 
+  it('the folders of the board stand in an order, and import only what comes before', () => {
+    // biome-ignore format: several names a line.
+    const order = [
+      'records.ts', 'publishing.ts', 'wire.ts', 'tasks', 'directory', 'streams', 'store',
+      'activity', 'presence.ts', 'claims', 'notices', 'repository', 'metrics.ts', 'api',
+    ]
+    const placeOf = (file: string) =>
+      order.indexOf(file.match(/^worker\/board\/([^/]+)/)?.[1] ?? '')
+    const board = inside('worker/board')
+    expect(order.filter((_, at) => !board.some(({ file }) => placeOf(file) === at))).toEqual([])
+    expect(board.filter(({ file }) => placeOf(file) === -1)).toEqual([])
+    expect(offences(board, (name, { file }) => placeOf(name) > placeOf(file))).toEqual([])
+  })
+
   it('the worker’s core and ports import no platform', () => {
     const core = inside('worker').filter(
       ({ file }) => !WORKER_ADAPTERS.some((pattern) => pattern.test(file)),
@@ -172,13 +186,13 @@ describe('the imports', () => {
       'worker/payments/domain/search.ts',
       'worker/shared/repos.ts',
       'worker/shared/layouts.ts',
-      'worker/board/next-task.ts',
-      'worker/board/free-tasks.ts',
-      'worker/board/to-do.ts',
-      'worker/board/task-state.ts',
-      'worker/board/shown-names.ts',
-      'worker/board/notice-causes.ts',
-      'worker/board/notice-turn.ts',
+      'worker/board/tasks/next-task.ts',
+      'worker/board/tasks/free-tasks.ts',
+      'worker/board/tasks/to-do.ts',
+      'worker/board/tasks/task-state.ts',
+      'worker/board/tasks/shown-names.ts',
+      'worker/board/notices/notice-causes.ts',
+      'worker/board/notices/notice-turn.ts',
       'worker/shared/notice-rules.ts',
     ]
     // And a settlement file, as the command line reads it.
@@ -211,7 +225,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts|to-do|task-state|shown-names|activity-chain|board-settings)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/activity-chain|claims\/board-settings)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),
@@ -294,7 +308,7 @@ describe('the imports', () => {
 
   it('no port imports its adapter', () => {
     const ports = [
-      ...named('worker/board', ['repositories', 'directory']),
+      ...named('worker/board', ['repository/repositories', 'directory/directory']),
       ...named('worker/shared', ['sql', 'ended-sessions']),
       ...named('worker/console', ['assets']),
       ...named('libraries/client', ['stream']),

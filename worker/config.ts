@@ -1,8 +1,8 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
 // variables there are is in shared/variables.ts.
 
-import { type StreamRoom, streamRoom } from './board/stream-room.ts'
-import { readSilentAfter, SILENT_AFTER_MS } from './board/task-state.ts'
+import { type StreamRoom, streamRoom } from './board/streams/stream-room.ts'
+import { readSilentAfter, SILENT_AFTER_MS } from './board/tasks/task-state.ts'
 import {
   type HostAbilities,
   type PaymentsConfig,

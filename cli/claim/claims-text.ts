@@ -2,8 +2,8 @@
 // Pure.
 
 import type { Session, Task } from '../../libraries/api/types.ts'
-import { agentName, placeText } from '../../worker/board/shown-names.ts'
-import { isSilent, type Moment } from '../../worker/board/task-state.ts'
+import { agentName, placeText } from '../../worker/board/tasks/shown-names.ts'
+import { isSilent, type Moment } from '../../worker/board/tasks/task-state.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
 /** A claim that is valid, or that expired and nobody took. */

@@ -12,7 +12,7 @@ import {
   NO_HASH,
   type Trailer,
   trailerOf,
-} from '../../worker/board/activity-chain.ts'
+} from '../../worker/board/activity/activity-chain.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 
 const PAGE = 1_000

@@ -1,7 +1,7 @@
 // Compares an export of a history, or the heads in a log, with what a running Signalbox has.
 
 import type { ActivityRow } from '../../libraries/api/types.ts'
-import { type Chained, readProof } from '../../worker/board/activity-chain.ts'
+import { type Chained, readProof } from '../../worker/board/activity/activity-chain.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { pagesOf } from './read-history.ts'
 

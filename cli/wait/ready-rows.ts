@@ -1,7 +1,7 @@
 // What can be begun among all rows of a board, and which of that is new. Pure.
 
-import { type Config, readyTasks } from '../../worker/board/free-tasks.ts'
-import { above } from '../../worker/board/parts.ts'
+import { type Config, readyTasks } from '../../worker/board/tasks/free-tasks.ts'
+import { above } from '../../worker/board/tasks/parts.ts'
 import type { Task } from '../../worker/board/wire.ts'
 
 /** `ids`: all that changed or went; undefined: `rows` are all that there are. */

@@ -1,10 +1,10 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
-import type { Config } from '../../worker/board/free-tasks.ts'
-import { nextOf } from '../../worker/board/next-task.ts'
-import { stateOf } from '../../worker/board/task-state.ts'
-import { statusesOf } from '../../worker/board/to-do.ts'
+import type { Config } from '../../worker/board/tasks/free-tasks.ts'
+import { nextOf } from '../../worker/board/tasks/next-task.ts'
+import { stateOf } from '../../worker/board/tasks/task-state.ts'
+import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Changed, isNobodys, ReadyRows } from './ready-rows.ts'
 

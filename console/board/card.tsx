@@ -2,7 +2,7 @@
 
 import { Component } from 'preact'
 import type { Task } from '../../libraries/api/types.ts'
-import { urgency } from '../../worker/board/next-task.ts'
+import { urgency } from '../../worker/board/tasks/next-task.ts'
 import { linkTo } from '../router.ts'
 import { timeOf } from '../ui/format.ts'
 import { Lasting, now } from '../ui/time.tsx'

@@ -2,11 +2,16 @@
 // card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/api/types.ts'
-import { readyTasks } from '../../worker/board/free-tasks.ts'
-import { compareIds } from '../../worker/board/next-task.ts'
-import { agentName, placeText } from '../../worker/board/shown-names.ts'
-import { type Moment, stateOf, type TaskState, workByTask } from '../../worker/board/task-state.ts'
-import { type Statuses, statusesOf } from '../../worker/board/to-do.ts'
+import { readyTasks } from '../../worker/board/tasks/free-tasks.ts'
+import { compareIds } from '../../worker/board/tasks/next-task.ts'
+import { agentName, placeText } from '../../worker/board/tasks/shown-names.ts'
+import {
+  type Moment,
+  stateOf,
+  type TaskState,
+  workByTask,
+} from '../../worker/board/tasks/task-state.ts'
+import { type Statuses, statusesOf } from '../../worker/board/tasks/to-do.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 

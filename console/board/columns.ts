@@ -1,8 +1,8 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
-import { compareIds } from '../../worker/board/next-task.ts'
-import type { TaskState } from '../../worker/board/task-state.ts'
+import { compareIds } from '../../worker/board/tasks/next-task.ts'
+import type { TaskState } from '../../worker/board/tasks/task-state.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {

@@ -1,7 +1,7 @@
 // What stands above the board: how many tasks are worked on, stuck, to review and ready, each with
 // its oldest age and the filter that shows them; and who is stuck. Pure.
 
-import { isCountedAs, type TaskState } from '../../worker/board/task-state.ts'
+import { isCountedAs, type TaskState } from '../../worker/board/tasks/task-state.ts'
 import type { CardData } from './cards.ts'
 import { ALL, type Filters, placed } from './filters.ts'
 

@@ -1,8 +1,8 @@
 // The filters of the board: read from the URL, their possible values, and which cards pass. Pure.
 
 import type { Task } from '../../libraries/api/types.ts'
-import { urgency } from '../../worker/board/next-task.ts'
-import { isCountedAs } from '../../worker/board/task-state.ts'
+import { urgency } from '../../worker/board/tasks/next-task.ts'
+import { isCountedAs } from '../../worker/board/tasks/task-state.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
 /** The filters of the URL. An empty one lets everything pass. */

@@ -2,7 +2,7 @@
 // itself: the main tree has it then.
 
 import { useId, useMemo } from 'preact/hooks'
-import { statusesOf } from '../../worker/board/to-do.ts'
+import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import type { Live } from '../data/live.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { count } from '../ui/format.ts'

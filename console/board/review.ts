@@ -2,8 +2,8 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
-import { agentName } from '../../worker/board/shown-names.ts'
-import { closedAt, closedIn } from '../../worker/board/task-state.ts'
+import { agentName } from '../../worker/board/tasks/shown-names.ts'
+import { closedAt, closedIn } from '../../worker/board/tasks/task-state.ts'
 import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {

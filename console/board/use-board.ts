@@ -2,7 +2,7 @@
 
 import { useComputed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { isSilent, type Moment, SILENT_AFTER_MS } from '../../worker/board/task-state.ts'
+import { isSilent, type Moment, SILENT_AFTER_MS } from '../../worker/board/tasks/task-state.ts'
 import type { Live } from '../data/live.ts'
 import { now } from '../ui/time.tsx'
 import type { Board } from './cards.ts'

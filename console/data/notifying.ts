@@ -1,7 +1,7 @@
 // Whether this browser shows notices of a board, and which it has shown: kept for all of its tabs.
 
 import { signal } from '@preact/signals'
-import type { Known } from '../../worker/board/notice-turn.ts'
+import type { Known } from '../../worker/board/notices/notice-turn.ts'
 
 /** By rule, then by the key of the cause. It is kept as JSON. */
 export type Shown = Partial<Record<string, Readonly<Record<string, Known>>>>

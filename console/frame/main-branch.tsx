@@ -2,7 +2,7 @@
 // have changed that nobody touched.
 
 import type { Activity, ActivityRow, BoardStatus } from '../../libraries/api/types.ts'
-import { switchOf } from '../../worker/board/shown-names.ts'
+import { switchOf } from '../../worker/board/tasks/shown-names.ts'
 import type { Live } from '../data/live.ts'
 import { useRead } from '../data/use-read.ts'
 import { Age, now } from '../ui/time.tsx'

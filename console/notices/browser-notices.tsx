@@ -2,8 +2,8 @@
 
 import { effect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Cause } from '../../worker/board/notice-causes.ts'
-import { SILENT_AFTER_MS } from '../../worker/board/task-state.ts'
+import type { Cause } from '../../worker/board/notices/notice-causes.ts'
+import { SILENT_AFTER_MS } from '../../worker/board/tasks/task-state.ts'
 import { PAUSED, useLimits } from '../board/limits.ts'
 import type { Live } from '../data/live.ts'
 import { isNotifying, keepShown, shownOn, turn } from '../data/notifying.ts'

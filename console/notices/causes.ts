@@ -1,8 +1,8 @@
 // Which causes for a notice this page sees by itself, and which of them are new. Pure.
 
 import type { Task } from '../../libraries/api/types.ts'
-import { type Cause, causesOf } from '../../worker/board/notice-causes.ts'
-import { turnOf } from '../../worker/board/notice-turn.ts'
+import { type Cause, causesOf } from '../../worker/board/notices/notice-causes.ts'
+import { turnOf } from '../../worker/board/notices/notice-turn.ts'
 import { causeLine } from '../../worker/shared/notice-rules.ts'
 import type { Board } from '../board/cards.ts'
 import type { Shown } from '../data/notifying.ts'

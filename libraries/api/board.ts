@@ -5,7 +5,7 @@ import {
   activityQuery,
   activityRowSchema,
   activitySchema,
-} from '../../worker/board/activity-rows.ts'
+} from '../../worker/board/activity/activity-rows.ts'
 import { placeSchema, readingSchema } from '../../worker/board/publishing.ts'
 import * as records from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'

@@ -1,14 +1,18 @@
 // Describes the routes of claims, and of what a lead sets about them, for the OpenAPI document.
 
 import type * as z from 'zod'
-import { LIMITED, settingsChangeSchema, settingsSchema } from '../../worker/board/board-settings.ts'
 import {
   claimedSchema,
   claimSchema,
   heldSchema,
   releaseSchema,
   renewSchema,
-} from '../../worker/board/claim-requests.ts'
+} from '../../worker/board/api/claim-requests.ts'
+import {
+  LIMITED,
+  settingsChangeSchema,
+  settingsSchema,
+} from '../../worker/board/claims/board-settings.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import type { Operation } from './operation.ts'

@@ -6,7 +6,7 @@ import {
   noticesSchema,
   testedSchema,
   testSchema,
-} from '../../worker/board/notice-calls.ts'
+} from '../../worker/board/notices/notice-calls.ts'
 import { commandEndSchema, dueCommandsSchema } from '../../worker/board/publishing.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
 import { WIRE } from '../../worker/board/wire.ts'

@@ -1,7 +1,7 @@
 // The tools that read boards.
 
 import * as z from 'zod'
-import { activityQuery, activitySchema } from '../../worker/board/activity-rows.ts'
+import { activityQuery, activitySchema } from '../../worker/board/activity/activity-rows.ts'
 import { tasksQuery } from '../../worker/board/records.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import { boardsSchema, taskDetailSchema, tasksSchema } from '../api/board-answers.ts'

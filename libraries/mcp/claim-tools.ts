@@ -1,14 +1,14 @@
 // The tools of claims: one agent, one task.
 
 import * as z from 'zod'
-import { LIMIT_CODES } from '../../worker/board/board-settings.ts'
 import {
   claimedSchema,
   claimSchema,
   heldSchema,
   releaseSchema,
   renewSchema,
-} from '../../worker/board/claim-requests.ts'
+} from '../../worker/board/api/claim-requests.ts'
+import { LIMIT_CODES } from '../../worker/board/claims/board-settings.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import type { Claimed, ClaimRequest, HeldClaim } from '../api/types.ts'
 import { ask, boardOf, type Call, type Caller, isRefused, Refused } from './caller.ts'

@@ -1,7 +1,7 @@
 // A tool: what it is called, what it takes and answers, and the requests to the API that it is.
 
 import * as z from 'zod'
-import { claimSchema } from '../../worker/board/claim-requests.ts'
+import { claimSchema } from '../../worker/board/api/claim-requests.ts'
 import { repositoryQuery } from '../../worker/board/records.ts'
 import type { Call } from './caller.ts'
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Activity, ActivityRow } from '../../libraries/api/types.ts'
-import { hashAfter, NO_HASH } from '../../worker/board/activity-chain.ts'
+import { hashAfter, NO_HASH } from '../../worker/board/activity/activity-chain.ts'
 import type { DataRecord } from '../../worker/board/wire.ts'
 import { following, freshHash, Repo, taskRecord, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'

@@ -1,8 +1,11 @@
 // What a repository stores, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import { type BoardStore, LOG_ROWS } from '../../worker/board/board-store-sqlite.ts'
-import { createBoardTables, openRepository } from '../../worker/board/open-repository-sqlite.ts'
+import {
+  createBoardTables,
+  openRepository,
+} from '../../worker/board/repository/open-repository-sqlite.ts'
+import { type BoardStore, LOG_ROWS } from '../../worker/board/store/board-store-sqlite.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
 import { boardStoreOver } from '../support/board-store.ts'

@@ -7,8 +7,8 @@ import {
   listedBoard,
   type Put,
   type Reporter,
-} from '../../worker/board/directory.ts'
-import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
+} from '../../worker/board/directory/directory.ts'
+import { sqliteDirectory } from '../../worker/board/directory/directory-sqlite.ts'
 import type { BoardReport } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
 import { boardReport, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'

@@ -5,7 +5,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readyTasks } from '../../worker/board/free-tasks.ts'
+import { readyTasks } from '../../worker/board/tasks/free-tasks.ts'
 import { run as runCli } from '../cli/run.ts'
 import {
   ask,

@@ -1,8 +1,8 @@
 // A board with claims, in memory. Each call says what time it is.
 
-import type { ClaimRequest } from '../../worker/board/claim-calls.ts'
-import { openRepository } from '../../worker/board/open-repository-sqlite.ts'
-import type { Query } from '../../worker/board/reads.ts'
+import type { ClaimRequest } from '../../worker/board/claims/claim-calls.ts'
+import { openRepository } from '../../worker/board/repository/open-repository-sqlite.ts'
+import type { Query } from '../../worker/board/repository/reads.ts'
 import type { ChangesRequest, DataRecord, Session, Task } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
 import { openSql } from '../../worker/shared/sql-node.ts'

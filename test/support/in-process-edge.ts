@@ -1,12 +1,12 @@
 // The app in this process, with repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
-import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
+import { sqliteDirectory } from '../../worker/board/directory/directory-sqlite.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
-import { createNoticeSender } from '../../worker/board/notice-sender.ts'
-import { processRepositories } from '../../worker/board/repositories-process.ts'
-import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
-import { streamRoom } from '../../worker/board/stream-room.ts'
+import { createNoticeSender } from '../../worker/board/notices/notice-sender.ts'
+import { processRepositories } from '../../worker/board/repository/repositories-process.ts'
+import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/streams/stream.ts'
+import { streamRoom } from '../../worker/board/streams/stream-room.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
 import type { Assets } from '../../worker/console/assets.ts'
 import type { HostFetch } from '../../worker/payments/define-config.ts'

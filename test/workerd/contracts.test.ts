@@ -2,8 +2,11 @@
 
 import { env, runInDurableObject, SELF } from 'cloudflare:test'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type DirectoryObject, objectDirectory } from '../../worker/board/directory-object.ts'
-import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
+import {
+  type DirectoryObject,
+  objectDirectory,
+} from '../../worker/board/directory/directory-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository/repositories-object.ts'
 import { signalbox } from '../../worker/cloudflare.ts'
 import { withCorrelationId } from '../../worker/payments/webhooks/routes.ts'
 import {

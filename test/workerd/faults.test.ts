@@ -10,12 +10,12 @@ import {
   SELF,
 } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import type { DirectoryObject } from '../../worker/board/directory-object.ts'
+import type { DirectoryObject } from '../../worker/board/directory/directory-object.ts'
 import {
   objectRepositories,
   type RepositoryObject,
-} from '../../worker/board/repositories-object.ts'
-import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
+} from '../../worker/board/repository/repositories-object.ts'
+import { openStream, STREAM_LIMITS } from '../../worker/board/streams/stream.ts'
 import {
   objectEndedSessions,
   type SessionsObject,

@@ -1,9 +1,9 @@
 // What is counted about boards.
 
 import type { Metrics } from '../shared/metrics.ts'
-import type { BoardRow } from './directory.ts'
-import type { PublishOutcome } from './repositories.ts'
-import { STREAM_ENDS } from './stream.ts'
+import type { BoardRow } from './directory/directory.ts'
+import type { PublishOutcome } from './repository/repositories.ts'
+import { STREAM_ENDS } from './streams/stream.ts'
 
 const STEPS = ['root', 'buckets', 'entries', 'end', 'changes'] as const
 const OUTCOMES = ['accepted', 'sync_required', 'superseded', 'stale_batch'] as const

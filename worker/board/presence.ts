@@ -2,10 +2,10 @@
 // the host knows the sockets and has one alarm. Where hosts have no such sockets, reports say it.
 
 import type { Log } from '../shared/log.ts'
-import type { Activity } from './activity.ts'
-import type { Agenda } from './agenda-sqlite.ts'
-import type { RepositoryState } from './board-rows.ts'
-import type { BoardStore } from './board-store-sqlite.ts'
+import type { Activity } from './activity/activity.ts'
+import type { Agenda } from './store/agenda-sqlite.ts'
+import type { RepositoryState } from './store/board-rows.ts'
+import type { BoardStore } from './store/board-store-sqlite.ts'
 import { REPORT_MS, SOCKET_PING_MS } from './wire.ts'
 
 /** The open socket of a sidecar. */

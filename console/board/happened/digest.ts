@@ -2,7 +2,7 @@
 // Pure.
 
 import type { ActivityRow } from '../../../libraries/api/types.ts'
-import { switchOf } from '../../../worker/board/shown-names.ts'
+import { switchOf } from '../../../worker/board/tasks/shown-names.ts'
 import { count, LANGUAGE } from '../../ui/format.ts'
 import { statusName, workerText } from '../cards.ts'
 

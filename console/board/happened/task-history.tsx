@@ -1,7 +1,7 @@
 // The history of the open task: what changed, by whom, and what stands out.
 
 import type { Activity, ActivityRow } from '../../../libraries/api/types.ts'
-import { agentName } from '../../../worker/board/shown-names.ts'
+import { agentName } from '../../../worker/board/tasks/shown-names.ts'
 import type { Live } from '../../data/live.ts'
 import { useRead } from '../../data/use-read.ts'
 import { Age } from '../../ui/time.tsx'

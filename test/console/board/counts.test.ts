@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { countsOf, stuckOf } from '../../../console/board/counts.ts'
 import { filtersOf, passes, placed } from '../../../console/board/filters.ts'
 import type { Task } from '../../../libraries/api/types.ts'
-import type { TaskState } from '../../../worker/board/task-state.ts'
+import type { TaskState } from '../../../worker/board/tasks/task-state.ts'
 import { card } from '../../support/made-up-board.ts'
 
 const seen = (id: string, state: TaskState, since: number, fields: Partial<Task> = {}) =>

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Block, fetchStreams, SseParser } from '../../../libraries/client/stream-fetch.ts'
-import { comment, frame, idOnly, retry } from '../../../worker/board/sse.ts'
+import { comment, frame, idOnly, retry } from '../../../worker/board/streams/sse.ts'
 import { eventSourcesOver, streamSourceContract } from '../../contract/stream-source.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 

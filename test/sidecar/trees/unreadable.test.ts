@@ -1,7 +1,7 @@
 // A copy that cannot be read, as where a rebase stops at a conflict.
 
 import { afterEach, expect, test } from 'vitest'
-import { readyTasks } from '../../../worker/board/free-tasks.ts'
+import { readyTasks } from '../../../worker/board/tasks/free-tasks.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
 import { commitAll, git } from '../git/git-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'

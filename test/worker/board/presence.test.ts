@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import type { SidecarSocket } from '../../../worker/board/presence.ts'
+import { openRepository } from '../../../worker/board/repository/open-repository-sqlite.ts'
 import { EMPTY_HASH, type SyncRequest } from '../../../worker/board/wire.ts'
 import type { Log } from '../../../worker/shared/log.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'

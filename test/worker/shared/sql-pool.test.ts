@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { processRepositories } from '../../../worker/board/repositories-process.ts'
+import { processRepositories } from '../../../worker/board/repository/repositories-process.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
 import { moveAside } from '../../../worker/shared/damaged-file-node.ts'
 import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'

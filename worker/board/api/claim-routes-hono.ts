@@ -1,0 +1,156 @@
+// Claims over HTTP: one agent, one task. And what a lead sets about them.
+
+import { type Context, Hono } from 'hono'
+import { type ApiEnv, requireScope } from '../../shared/access.ts'
+import { bodyLimit } from '../../shared/body-limit-hono.ts'
+import { Problem } from '../../shared/problem.ts'
+import { readQuery } from '../../shared/query.ts'
+import { sha256Hex } from '../../shared/sha256.ts'
+import {
+  checkSettings,
+  isLimit,
+  type SettingsChange,
+  whyLimited,
+} from '../claims/board-settings.ts'
+import type { ClaimRefusal, Held } from '../claims/claim-calls.ts'
+import { coversActor } from '../claims/claims.ts'
+import { repositoryQuery } from '../records.ts'
+import type { ClaimOutcome, Repositories, RepositoryHandle } from '../repository/repositories.ts'
+import { whySentence } from '../tasks/why-not.ts'
+import { bodyOf, pathOf, unpublished } from './asked-hono.ts'
+import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
+
+const CLAIM_BYTES = 32 << 10
+const SETTINGS_BYTES = 4 << 10
+/** Somebody else's claim may end at any time. */
+const RETRY_S = 10
+
+export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const opened = (c: Context<ApiEnv>) => {
+    const board = pathOf(c, 'board:work')
+    requireScope(c.get('grant'), 'board:read')
+    return { board, repository: repositories.open(board) }
+  }
+  const limit = bodyLimit(CLAIM_BYTES, 'A claim ends at 32 KiB.')
+
+  app.post('/', limit, async (c) => {
+    const { board, repository } = opened(c)
+    const { claim, ...asked } = await bodyOf(c, checkClaim)
+    if (!coversActor(c.get('grant').actor, asked.actor)) throw problemOf({ reason: 'forbidden' })
+    const {
+      json,
+      isRepeated,
+      title: _,
+      ...held
+    } = answerOf(await repository.claim({ ...asked, hash: await sha256Hex(claim) }))
+    const again = isRepeated && { again: true }
+    const answer = { ...shown(held), board, task: JSON.parse(json) as unknown, ...again }
+    return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
+  })
+  app.post('/renew', limit, async (c) => {
+    const { board, repository } = opened(c)
+    const { claim, activeAt, ...asked } = await bodyOf(c, checkRenewal)
+    const sign = activeAt === undefined ? {} : { activeAt: Date.parse(activeAt) }
+    const held = answerOf(
+      await repository.renew({ ...asked, ...sign, ...ofActor(c), hash: await sha256Hex(claim) }),
+    )
+    return c.json({ ...shown(held), board }, 200, NOT_KEPT)
+  })
+  app.post('/release', limit, async (c) => {
+    const { board, repository } = opened(c)
+    const { claim, session = '', ...asked } = await bodyOf(c, checkRelease)
+    const whose = claim === undefined ? { session } : { hash: await sha256Hex(claim) }
+    const held = answerOf(await repository.release({ ...asked, ...ofActor(c), ...whose }))
+    return c.json({ ...shown(held), board }, 200, NOT_KEPT)
+  })
+  return app
+}
+
+export function settingsRoutes(repositories: Repositories): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const limit = bodyLimit(SETTINGS_BYTES, 'The settings of a board end at 4 KiB.')
+  const answer = async (
+    c: Context<ApiEnv>,
+    repository: RepositoryHandle,
+    change: SettingsChange,
+  ) => {
+    readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
+    const settings = await repository.settings(change)
+    if (settings) return c.json(settings, 200, NOT_KEPT)
+    throw unpublished()
+  }
+  app.get('/', (c) => answer(c, repositories.open(pathOf(c, 'board:read')), {}))
+  app.put('/', limit, async (c) => {
+    const repository = repositories.open(pathOf(c, 'board:lead'))
+    return await answer(c, repository, await bodyOf(c, checkSettings))
+  })
+  return app
+}
+
+/** Whose claims the token may renew and end. */
+function ofActor(c: Context<ApiEnv>): { ofActor?: string } {
+  const { actor } = c.get('grant')
+  return actor === undefined ? {} : { ofActor: actor }
+}
+
+const NOT_KEPT = { 'Cache-Control': 'no-store' }
+
+const timeText = (ms: number): string => new Date(ms).toISOString()
+
+const shown = <Of extends Omit<Held, 'title'>>({ expiresAt, end, isReturning, ...held }: Of) => ({
+  ...held,
+  expiresAt: timeText(expiresAt),
+  ...(end && { end: { outcome: end.outcome, at: timeText(end.at) } }),
+  ...(isReturning && { returning: true }),
+})
+
+function answerOf<Answer>(outcome: ClaimOutcome<Answer>): Answer {
+  if (outcome.ok) return outcome.answer
+  throw problemOf(outcome)
+}
+
+function problemOf(refusal: ClaimRefusal): Problem {
+  if (isLimit(refusal)) {
+    const { reason, ...fields } = refusal
+    return new Problem(reason, whyLimited(refusal), { fields })
+  }
+  const { reason } = refusal
+  switch (reason) {
+    case 'unpublished':
+      return unpublished()
+    case 'not_found':
+      return new Problem(reason, 'There is no task with this id.')
+    case 'nothing_ready':
+      return new Problem(reason, 'No task is free to begin.')
+    case 'closed':
+      return new Problem(reason, 'The task is closed.')
+    case 'not_ready': {
+      const { why } = refusal
+      return new Problem(reason, whySentence(why), { fields: { why } })
+    }
+    case 'forbidden':
+      return new Problem(reason, 'The token is for the claims of another actor.')
+    case 'unknown_claim':
+      return new Problem(reason, 'There is no such claim on this board.')
+    case 'too_many_claims': {
+      const why = 'The board has 1,000 valid claims already.'
+      return new Problem(reason, why, { retryAfterS: RETRY_S })
+    }
+    case 'claimed': {
+      const { task, by, since, expiresAt } = refusal
+      const fields = { task, by, since: timeText(since), expiresAt: timeText(expiresAt) }
+      return new Problem(reason, `Somebody else works on ${task}.`, { fields })
+    }
+    case 'already_holding': {
+      const { task } = refusal
+      const why = 'The actor holds as many claims of this board as it may.'
+      return new Problem(reason, why, { fields: { task } })
+    }
+    case 'claim_lost': {
+      const { generation, by } = refusal
+      const fields = { generation, ...(by !== undefined && { by }) }
+      return new Problem(reason, 'The claim holds nothing any more.', { fields })
+    }
+  }
+}

@@ -1,0 +1,363 @@
+// Notices of a board: decides when something changed, or has lasted, and when what was decided is
+// due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
+
+import type { Log } from '../../shared/log.ts'
+import { DEFAULT_MINUTES } from '../../shared/notice-rules.ts'
+import { MAX_RETRY_MS, type Sent } from '../../shared/outgoing.ts'
+import type { ClaimStore } from '../claims/claim-store-sqlite.ts'
+import { type Presence, REPORTS_SILENT_MS } from '../presence.ts'
+import type { Agenda } from '../store/agenda-sqlite.ts'
+import type { RepositoryState } from '../store/board-rows.ts'
+import type { BoardStore } from '../store/board-store-sqlite.ts'
+import type { CommandEnd } from '../wire.ts'
+import type { BoardRules, Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import { type Cause, causesOf, isOfThePast, type NoticeFacts, readsAll } from './notice-causes.ts'
+import {
+  COMMAND_LEASE_MS,
+  Deliveries,
+  type DueCommand,
+  type Letter,
+  LONGEST_WAIT_MS,
+  shownDelivery,
+  timeText,
+} from './notice-deliveries.ts'
+import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
+import { FLAPPING_MS, turnOf } from './notice-turn.ts'
+
+/** `hasCommands`: the sidecar has some to run, and is informed. */
+export interface Due {
+  letters: Letter[]
+  hasCommands: boolean
+}
+
+/** What comes within this time is one notice. Of 100,000 tasks a look takes half a second. */
+const GATHER_MS = 2_000
+const GATHER_MS_A_TASK = 0.1
+/**
+ * A sidecar that lost its power sends nothing. Where it holds a socket, each look wakes the object.
+ */
+const LOOK_MS = { reports: 60_000, socket: 300_000 }
+const MOST_CAUSES = 100
+/** As many as rules may have: who publishes others each second must not fill a row. */
+const MOST_GONE = 64
+const CLAIMS_OF_MS = 24 * 3_600_000
+const MINUTE_MS = 60_000
+
+interface NoticesHost {
+  silentAfterMs: number
+  /** In ms; undefined: it need not wait for sidecars to report. */
+  startedAt: number | undefined
+  log: Log
+}
+
+interface NoticesDeps {
+  store: NoticeStore
+  board: BoardStore
+  claims: ClaimStore
+  agenda: Agenda
+  presence: Presence
+  host: NoticesHost
+}
+
+export class Notices {
+  readonly #store: NoticeStore
+  readonly #deliveries: Deliveries
+  readonly #board: BoardStore
+  readonly #claims: ClaimStore
+  readonly #agenda: Agenda
+  readonly #presence: Presence
+  readonly #host: NoticesHost
+
+  constructor({ store, board, claims, agenda, presence, host }: NoticesDeps) {
+    this.#store = store
+    this.#deliveries = new Deliveries(store, host.log)
+    this.#board = board
+    this.#claims = claims
+    this.#agenda = agenda
+    this.#presence = presence
+    this.#host = host
+  }
+
+  /** What the sidecar publishes. Of a transaction of the caller's. */
+  setRules({ board, rules: sealed }: BoardRules, now: number): void {
+    const state = this.#store.state()
+    const lately = (state.gone ?? []).filter(({ at }) => Math.abs(now - at) < FLAPPING_MS)
+    const { targets, rules } = placed(sealed, [...state.targets, ...lately])
+    const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
+    const kept = rules.map((rule) =>
+      isSeen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
+    )
+    const next = { rules: kept, targets }
+    if (JSON.stringify(next) === JSON.stringify({ rules: state.rules, targets: state.targets })) {
+      return
+    }
+    this.#deliveries.endOthers(targets, now)
+    const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
+    // As if all of it had ended now: it may be back after a mistake in the file.
+    for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
+    const keys = rules.map(({ key }) => key)
+    this.#store.forget(keys, now - FLAPPING_MS)
+    const gone = [...state.targets.map((target) => ({ ...target, at: now })), ...lately]
+      .filter(({ key }) => !targets.some((target) => target.key === key))
+      .slice(0, MOST_GONE)
+    const isDecided = rules.length > 0 && { decideAt: now }
+    this.#save({ ...state, ...next, gone, board, ...isDecided }, now)
+  }
+
+  /** After each turn: what changed is looked at soon, with what else comes by then. */
+  follow(now: number): void {
+    const state = this.#store.state()
+    // Planned by a clock that was ahead.
+    const isAhead = this.#store.isAnyAfter(now + LONGEST_WAIT_MS)
+    const isOther = state.rules.length > 0 && this.#isOther(state, now)
+    // Counted only then: most turns change nothing, and most boards have no rules.
+    const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
+    const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
+    if (isLooked && !isAhead) return
+    this.#board.transaction(() => {
+      this.#store.bringForward(now + LONGEST_WAIT_MS, now)
+      this.#save(isLooked ? state : { ...state, decideAt: at }, now)
+    })
+  }
+
+  /** What the alarm does. The host sends what it returns, and calls `settled` with each answer. */
+  due(now: number): Due {
+    const at = this.#agenda.planned('notices')
+    if (at === undefined || at > now) return { letters: [], hasCommands: false }
+    return this.#board.transaction(() => {
+      const before = this.#store.state()
+      const isDecided = (before.decideAt ?? Infinity) <= now
+      const state = isDecided ? this.#decide(before, now) : before
+      const letters = this.#deliveries.letters(state, now)
+      const next = this.#store.next()
+      const hasCommands = commandsAt(state, next, now) <= now
+      this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now, next)
+      return { letters, hasCommands }
+    })
+  }
+
+  /** What came of sending one. */
+  settled(id: string, sent: Sent, random: number, now: number): void {
+    this.#board.transaction(() => {
+      this.#deliveries.tried(id, sent, random, now)
+      this.#save(this.#store.state(), now)
+    })
+  }
+
+  /** Of these, in any order. */
+  deliveries(ids: readonly string[]): ShownDelivery[] {
+    return ids.flatMap((id) => this.#store.delivery(id) ?? []).map(shownDelivery)
+  }
+
+  /** A delivery to each target of this rule. Undefined: there is no such rule. */
+  test(on: StoredRule['on'], now: number): string[] | undefined {
+    return this.#board.transaction(() => {
+      const state = this.#store.state()
+      const wanted = new Set(state.rules.flatMap((rule) => (rule.on === on ? rule.target : [])))
+      const targets = state.targets.filter(({ key }) => wanted.has(key))
+      if (targets.length === 0) return undefined
+      const notice: Notice = { causes: [{ on, since: timeText(now) }], test: true }
+      const ids = targets.map((target) => this.#deliveries.add(target, notice, now))
+      this.#save(withNew(targets, state), now)
+      return ids
+    })
+  }
+
+  shown(): NoticesShown {
+    const { rules, targets } = this.#store.state()
+    return {
+      rules: rules.map((rule) => {
+        const { to = 'webhook', host } = targets.find(({ key }) => key === rule.target) ?? {}
+        const minutes = this.#minutesOf(rule)
+        return { on: rule.on, minutes, to, ...(host !== undefined && { host }) }
+      }),
+      deliveries: this.#store.newest().map(shownDelivery),
+    }
+  }
+
+  hasCommands(now: number): boolean {
+    return this.#deliveries.hasCommands(now)
+  }
+
+  /** For the sidecar, which runs them. Nobody else gets them meanwhile. */
+  commands(now: number): DueCommand[] {
+    return this.#board.transaction(() => {
+      const state = this.#store.state()
+      const due = this.#deliveries.commands(state, now)
+      this.#save(state, now)
+      return due
+    })
+  }
+
+  /** False: there is no such delivery. */
+  ran({ id, error }: CommandEnd, random: number, now: number): boolean {
+    if (this.#store.delivery(id)?.to !== 'command') return false
+    // A command has no status.
+    const sent: Sent = error === undefined ? { ok: true, status: 0 } : { ok: false, error }
+    this.settled(id, sent, random, now)
+    return true
+  }
+
+  #decide(state: NoticeState, now: number): NoticeState {
+    const board = this.#board.state()
+    const { decideAt: _, lastedAt, ...decided } = state
+    if (!board.published) return decided
+    // In the midst of a publication a parent may have a part of its parts.
+    const isPart = !isWhole(board)
+    // Whether its sidecar is there is asked each minute: all tasks are not read for that.
+    const isKnown = this.#isAsLooked(state) && (lastedAt ?? Infinity) > now
+    const rules = state.rules.filter(({ on }) => !(isPart || isKnown) || !readsAll(on))
+    const facts = this.#facts(board, rules, now)
+    const isOffline = facts.offlineSince !== undefined
+    const news = new Map<string, News[]>()
+    let nextAt = Infinity
+    let allAt = isKnown ? (lastedAt ?? Infinity) : Infinity
+    for (const { key, on, target, isSeen, ...rule } of rules) {
+      const before = this.#store.known(key)
+      const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
+      const isOld = !isSeen && isOfThePast(on)
+      const causes = causesOf(on, facts)
+      const turn = turnOf(before, causes, { afterMs, now, isOld })
+      this.#store.remember(key, before, turn.known)
+      nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
+      if (readsAll(on)) allAt = Math.min(allAt, turn.nextAt ?? Infinity)
+      if (on === 'offline' && !isOffline) nextAt = Math.min(nextAt, now + lookMs(board))
+      // A renewal is no message: who was silent may have worked since, and be silent again.
+      if (on === 'silent' && causes.length > 0) {
+        nextAt = Math.min(nextAt, now + Math.max(afterMs, LOOK_MS.reports))
+      }
+      if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
+    }
+    const targets = state.targets.filter(({ key }) => news.has(key))
+    for (const target of targets) {
+      this.#deliveries.add(target, noticeWith(news.get(target.key) ?? []), now)
+    }
+    const seen = new Set(rules.map(({ key }) => key))
+    return {
+      ...withNew(targets, decided),
+      rules: state.rules.map((rule) =>
+        seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
+      ),
+      looked: { head: this.#board.head(), isOffline, isPart },
+      ...(allAt < Infinity && { lastedAt: allAt }),
+      ...(Math.min(nextAt, allAt) < Infinity && { decideAt: Math.min(nextAt, allAt) }),
+    }
+  }
+
+  /** For each rule, and no message came since. */
+  #isAsLooked({ rules, looked }: NoticeState): boolean {
+    const isSame = looked?.head === this.#board.head() && !looked.isPart
+    return isSame && rules.every(({ isSeen }) => isSeen)
+  }
+
+  #facts(board: RepositoryState, rules: readonly StoredRule[], now: number): NoticeFacts {
+    const sessions = this.#board.openSessions()
+    const { state, since } = this.#presence.shownOf(board, now)
+    const all = rules.some(({ on }) => readsAll(on))
+    const ids = all ? undefined : new Set(sessions.map(({ task }) => task))
+    return {
+      tasks: this.#board.lightTasks(ids),
+      config: this.#board.config(),
+      sessions,
+      ended: this.#claims.endedAfter(now - CLAIMS_OF_MS),
+      offlineSince: state === 'offline' && this.#hasListened(now) ? since : undefined,
+      isPaused: this.#claims.settings().paused,
+      now,
+    }
+  }
+
+  /** A time ahead of `now` was taken before the clock was set back. */
+  #hasListened(now: number): boolean {
+    const { startedAt } = this.#host
+    return startedAt === undefined || Math.abs(now - startedAt) >= REPORTS_SILENT_MS
+  }
+
+  #minutesOf({ on, minutes }: Pick<StoredRule, 'on' | 'minutes'>): number {
+    return minutes ?? (on === 'silent' ? this.#host.silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
+  }
+
+  /** Than when it was last decided. That a sidecar reports again may be no message. */
+  #isOther({ looked, rules, decideAt = Infinity }: NoticeState, now: number): boolean {
+    if (looked?.head !== this.#board.head()) return true
+    const board = this.#board.state()
+    // Planned while one held a socket, or had ended: the next may be killed before it opens one.
+    const isLate = !looked.isOffline && decideAt > now + lookMs(board)
+    if (isLate && rules.some(({ on }) => on === 'offline')) return true
+    if (!looked.isOffline && !looked.isPart) return false
+    const isBack = this.#presence.shownOf(board, now).state !== 'offline'
+    return (looked.isOffline && isBack) || (looked.isPart && isWhole(board))
+  }
+
+  /** With when the next of all this is due. */
+  #save(state: NoticeState, now: number, next = this.#store.next()): void {
+    this.#store.save(state)
+    const { decideAt = Infinity } = state
+    const first = Math.min(decideAt, next.letterAt, commandsAt(state, next, now))
+    this.#agenda.plan('notices', first < Infinity ? first : undefined)
+  }
+}
+
+type News = Cause & { since: number }
+
+/** Until somebody looks whether its sidecar is there. One that has ended in order is not missed. */
+function lookMs({ ended, socket }: RepositoryState): number {
+  if (ended) return Infinity
+  return socket ? LOOK_MS.socket : LOOK_MS.reports
+}
+
+const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
+  Object.keys(pending).length === 0 && !lacking
+
+/** The sidecar is informed of a new command at once. */
+function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {
+  const isTold = toldAt !== undefined && targets.every(({ to }) => to !== 'command')
+  return isTold ? { ...state, toldAt } : state
+}
+
+/** When the sidecar is informed of commands, less and less often: one that is back asks. */
+function commandsAt(
+  { toldAt }: NoticeState,
+  { commandAt, commandSince }: ReturnType<NoticeStore['next']>,
+  now: number,
+): number {
+  if (toldAt === undefined || toldAt > now) return commandAt
+  const againMs = Math.min(Math.max(toldAt - commandSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
+  return Math.max(commandAt, toldAt + againMs)
+}
+
+/** With their targets, each once. `before`: those that had keys. */
+function placed(
+  sealed: readonly SealedRule[],
+  before: readonly Target[],
+): Pick<NoticeState, 'rules' | 'targets'> {
+  const targets = new Map<string, Target>()
+  const rules = new Map<string, StoredRule>()
+  for (const { on, minutes, formerly = [], ...to } of sealed) {
+    const texts = [to.sealed, ...formerly]
+    const isSame = (it: Target) =>
+      it.to === to.to && it.host === to.host && texts.includes(it.sealed)
+    const known = [...targets.values()].find(isSame) ?? before.find(isSame)
+    const target = known?.key ?? crypto.randomUUID()
+    targets.set(target, { ...to, key: target })
+    const key = [on, minutes, target].join(' ')
+    rules.set(key, { key, on, ...(minutes !== undefined && { minutes }), target })
+  }
+  return { rules: [...rules.values()], targets: [...targets.values()] }
+}
+
+/** All of it, and all of it as ended. */
+function ending(known: ReturnType<NoticeStore['known']>, now: number) {
+  const { known: ended } = turnOf(known, [], { afterMs: 0, now })
+  return [known, ended] as const
+}
+
+function noticeWith(causes: readonly News[]): Notice {
+  const more = causes.length - MOST_CAUSES
+  return {
+    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, isVague: __, since, ...cause }) => ({
+      ...cause,
+      since: timeText(since),
+    })),
+    ...(more > 0 && { more }),
+  }
+}

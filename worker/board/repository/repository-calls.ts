@@ -1,0 +1,112 @@
+// What is asked of a repository, wherever it lives. A Durable Object and a process are its hosts:
+// they find its database, bring messages to streams, and wake it when something is due.
+
+import type { Claimed } from '../claims/claim-calls.ts'
+import type { Claims } from '../claims/claims.ts'
+import type { OpenRepository } from './open-repository-sqlite.ts'
+import type { ClaimOutcome, PublishOutcome, RepositoryHandle } from './repositories.ts'
+import type { Published } from './repository.ts'
+
+export interface RepositoryHost {
+  /** Undefined: there is no database. To ask about any name at all must make none. */
+  find(): OpenRepository | undefined
+  make(): OpenRepository
+  now(): number
+  /** When it was last constructed, ISO 8601. */
+  awakeSince(): string
+  /** How many there are. */
+  streams(): number
+  /** To every stream. */
+  send(frames: readonly string[]): void
+  /** Wakes it for the earliest of what is due. */
+  arm(): Promise<void> | void
+  /** Sends the notices that are due. */
+  deliver(repository: OpenRepository): Promise<void>
+  /** Its status is asked for. Absent: nothing is looked at. */
+  looked?(repository: OpenRepository): void
+}
+
+/** What is one call and one answer. */
+export type RepositoryCalls = Omit<RepositoryHandle, 'attach' | 'subscribe'>
+
+/** Their names, for a host that passes them on. */
+export const CALLS = {
+  sync: true,
+  changes: true,
+  read: true,
+  claim: true,
+  renew: true,
+  release: true,
+  settings: true,
+  notices: true,
+  testNotice: true,
+  dueCommands: true,
+  commandRan: true,
+  spend: true,
+} satisfies Record<keyof RepositoryCalls, true>
+
+export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
+  const { find, make, now } = host
+
+  /** A claim that is back with its task expires, too. */
+  async function publish<Answer>(published: Published<Answer>): Promise<PublishOutcome<Answer>> {
+    if (!published.ok) return published
+    const { answer, frames } = published
+    host.send(frames)
+    await host.arm()
+    return { ok: true, answer, signals: frames.length }
+  }
+
+  async function claimed<Answer>(
+    run: (claims: Claims) => Claimed<Answer>,
+  ): Promise<ClaimOutcome<Answer>> {
+    const known = find()
+    if (!known) return { ok: false, reason: 'unpublished' }
+    const { frames, ...outcome } = run(known.claims)
+    host.send(frames)
+    await host.arm()
+    return outcome as ClaimOutcome<Answer>
+  }
+
+  return {
+    sync: async (request, rules) => publish(make().repository.sync(request, now(), rules)),
+    changes: async (request) => publish(make().repository.changes(request, now())),
+    async read(query, ifNoneMatch) {
+      const known = find()
+      if (!known) return { state: 'unpublished' }
+      if (query.kind === 'status') host.looked?.(known)
+      const at = new Date(now()).toISOString()
+      const about = { streams: host.streams(), awakeSince: host.awakeSince(), now: at }
+      return known.reads.answer(query, about, ifNoneMatch)
+    },
+    claim: (request) => claimed((claims) => claims.claim(request, now())),
+    renew: (renewal) => claimed((claims) => claims.renew(renewal, now())),
+    release: (release) => claimed((claims) => claims.release(release, now())),
+    async settings(change) {
+      const set = find()?.claims.set(change, now())
+      host.send(set?.frames ?? [])
+      await host.arm()
+      return set?.settings
+    },
+    notices: async () => find()?.notices.shown(),
+    async testNotice(on) {
+      const known = find()
+      const ids = known?.notices.test(on, now())
+      if (!known || !ids) return undefined
+      await host.deliver(known)
+      await host.arm()
+      return known.notices.deliveries(ids)
+    },
+    async dueCommands() {
+      const due = find()?.notices.commands(now()) ?? []
+      await host.arm()
+      return due
+    },
+    async commandRan(end) {
+      const isKnown = find()?.notices.ran(end, Math.random(), now()) ?? false
+      await host.arm()
+      return isKnown
+    },
+    spend: async (id, expiresAt) => make().spend(id, expiresAt, now()),
+  }
+}

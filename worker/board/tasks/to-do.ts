@@ -1,0 +1,30 @@
+// What a status says: whether work has begun, or is over. Pure. The edge's `ready` does not say it:
+// it stays true of a task that somebody has begun.
+
+import type { BoardConfig } from '../wire.ts'
+
+/** Those that say so, in words of their own: they count without a configuration, too. */
+const TO_DO =
+  /^(to[ _-]?do|open|next|ready([ _-]for[ _-]dev)?|planned|pending|queued|backlog|selected)$/i
+
+type States = Pick<BoardConfig, 'states' | 'initial'> & Partial<Pick<BoardConfig, 'closed'>>
+
+export interface Statuses {
+  /** Work with this status has not begun. */
+  isToDo(status: string): boolean
+  isClosed(status: string): boolean
+}
+
+/** To do are also those up to the first state of a new task. */
+export function statusesOf(config: States | undefined): Statuses {
+  const { states, initial = states[0], closed = [] } = config ?? { states: [] }
+  const first = new Set(states.slice(0, states.indexOf(initial ?? '') + 1))
+  // In a tree the text is that of the file, which may be in another case.
+  const over = new Set(closed.map(fold))
+  return {
+    isToDo: (status) => first.has(status) || TO_DO.test(status),
+    isClosed: (status) => over.has(fold(status)),
+  }
+}
+
+const fold = (status: string): string => status.trim().toLowerCase()
