@@ -22,7 +22,7 @@ import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { schemaMismatch } from './schema-version-libsql.ts'
-import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
+import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
@@ -150,6 +150,18 @@ const saveOf = (rows: WorkingSet): Statement[] => [
   ...insertTexts(rows.changesOf('transactions').inserted),
   ...addTexts(rows.changesOf('notes').inserted),
 ]
+
+/**
+ * For a statement that takes `:rows`, a JSON array of arrays: each of them as `v` of `rows`.
+ * Materialized, since json_each writes a row's JSON anew for each value that is read of it: of 20
+ * columns, three times the work.
+ */
+const WITH_ROWS = 'WITH rows(v) AS MATERIALIZED (SELECT value FROM json_each(:rows))'
+
+/** Inserts the values of `:rows`. With a WHERE, so that ON CONFLICT may follow. */
+export const insertRows = (table: string, columns: readonly string[]): string =>
+  `${WITH_ROWS} INSERT INTO ${table} (${columns.join(', ')})
+    SELECT ${columns.map((_, at) => `v ->> ${at}`).join(', ')} FROM rows WHERE true`
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
