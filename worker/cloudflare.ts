@@ -20,11 +20,10 @@ import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { comparing, Installation } from './payments/ledger/libsql/ledger-row-libsql.ts'
 import { createRefusals, type RefusalStore } from './payments/ledger/refused-webhooks.ts'
 import {
-  answerCall,
+  answersOf,
   type LedgerApi,
   type LedgerCall,
   type LedgerNamespace,
-  type LedgerReply,
   objectLedger,
 } from './payments/ledger/rpc.ts'
 import { countingLog } from './payments/metrics.ts'
@@ -80,24 +79,17 @@ export function signalbox(file: SignalboxFile) {
    * queue of writes) may be lost at any time.
    */
   class LedgerObject extends DurableObject<Env> {
-    #ledger: LedgerApi | undefined
+    readonly #answer = answersOf(() => this.#open(), consoleLog)
 
-    async call(call: string): Promise<string> {
-      return JSON.stringify(await this.#answer(JSON.parse(call) as LedgerCall))
+    call(call: string): Promise<string> {
+      return this.#answer(call)
     }
 
     /** Events that were not delivered are due again. A failure is logged, and the sweeper's. */
     override async alarm(): Promise<void> {
       const due = { now: hostClock.now(), limit: DUE_BATCH }
-      await this.#answer({ name: 'dispatchDue', args: [due] })
-    }
-
-    #answer(call: LedgerCall): Promise<LedgerReply> {
-      const open = () => {
-        this.#ledger ??= this.#open()
-        return this.#ledger
-      }
-      return answerCall(open, call, consoleLog)
+      const call: LedgerCall = { name: 'dispatchDue', args: [due] }
+      await this.#answer(JSON.stringify(call))
     }
 
     #open(): LedgerApi {

@@ -1,5 +1,6 @@
-// Both ends of the calls to the ledger's Durable Object, which is worker/cloudflare.ts's. Failures
-// are sent as data, because an error loses its class on the way.
+// Both ends of the calls to the ledger's Durable Object, as text: objects take the runtime several
+// times as long. Failures are sent as data, because an error loses its class on the way. The object
+// itself, in worker/cloudflare.ts, only opens the ledger.
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -35,7 +36,7 @@ const FAILURES = {
   other_database: OtherDatabase,
 }
 
-export type LedgerReply =
+type LedgerReply =
   | { ok: true; value: unknown }
   | { ok: false; code: keyof typeof FAILURES | 'failed'; message: string }
 
@@ -45,34 +46,35 @@ export interface LedgerCall {
 }
 
 /**
- * The object's end: calls one method of the ledger, and nothing else of the object. `ledger` is
- * called in here, so that a wrong configuration becomes an answer, too.
+ * The object's end: calls one method of the ledger, and nothing else of the object. The first call
+ * opens it, or the next one after that threw: so a wrong configuration becomes an answer, too.
  */
-export async function answerCall(
-  ledger: () => LedgerApi,
-  { name, args }: LedgerCall,
-  log: Log,
-): Promise<LedgerReply> {
-  if (!isMethod(name)) {
-    return { ok: false, code: 'failed', message: `there is no method ${name}` }
-  }
-  try {
-    const method = ledger()[name] as (...given: readonly unknown[]) => Promise<unknown>
-    // JSON has no undefined.
-    return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
-  } catch (error) {
-    for (const [name, failure] of Object.entries(FAILURES)) {
-      if (!(error instanceof failure)) continue
-      return { ok: false, code: name as keyof typeof FAILURES, message: String(error.why) }
+export function answersOf(open: () => LedgerApi, log: Log): LedgerStub['call'] {
+  let ledger: LedgerApi | undefined
+  const answer = async ({ name, args }: LedgerCall): Promise<LedgerReply> => {
+    if (!isMethod(name)) {
+      return { ok: false, code: 'failed', message: `there is no method ${name}` }
     }
-    log('error', 'payments.ledger.failed', { method: name, error: String(error) })
-    return { ok: false, code: 'failed', message: String(error) }
+    try {
+      ledger ??= open()
+      const method = ledger[name] as (...given: readonly unknown[]) => Promise<unknown>
+      // JSON has no undefined.
+      return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
+    } catch (error) {
+      for (const [code, failure] of Object.entries(FAILURES)) {
+        if (!(error instanceof failure)) continue
+        return { ok: false, code: code as keyof typeof FAILURES, message: String(error.why) }
+      }
+      log('error', 'payments.ledger.failed', { method: name, error: String(error) })
+      return { ok: false, code: 'failed', message: String(error) }
+    }
   }
+  return async (call) => JSON.stringify(await answer(JSON.parse(call) as LedgerCall))
 }
 
 /** The object's public method over RPC. */
 export interface LedgerStub {
-  /** A LedgerCall and its LedgerReply, as JSON: objects take the runtime several times as long. */
+  /** A LedgerCall and its LedgerReply, as JSON. */
   call(call: string): Promise<string>
 }
 

@@ -8,14 +8,15 @@ import {
 } from '../../../../worker/payments/ledger/failures.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
-  answerCall,
+  answersOf,
   type LedgerApi,
   type LedgerCall,
   type LedgerNamespace,
+  type LedgerStub,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
 
-type Answer = (call: LedgerCall) => unknown
+type Answer = LedgerStub['call']
 
 let clock: FakeClock
 let stubs: number
@@ -31,7 +32,7 @@ function ledgerOver(answer: Answer): Ledger {
     getByName(name, options) {
       expect([name, options]).toEqual(['main', { locationHint: 'weur' }])
       stubs++
-      return { call: async (call) => JSON.stringify(await answer(JSON.parse(call))) }
+      return { call: answer }
     },
   }
   return objectLedger({ namespace, name: 'main', locationHint: 'weur', clock })
@@ -40,14 +41,17 @@ function ledgerOver(answer: Answer): Ledger {
 let logged: unknown[]
 
 /** An object with these methods of a ledger. */
-const object =
-  (ledger: object): Answer =>
-  (call) =>
-    answerCall(
-      () => ledger as LedgerApi,
-      call,
-      (...line) => logged.push(line),
-    )
+const object = (ledger: object): Answer =>
+  answersOf(
+    () => ledger as LedgerApi,
+    (...line) => logged.push(line),
+  )
+
+/** One that answers any call so. */
+const saying =
+  (answer: (call: LedgerCall) => unknown): Answer =>
+  async (call) =>
+    JSON.stringify(answer(JSON.parse(call)))
 
 const reset = () => Object.assign(new Error('reset'), { durableObjectReset: true, remote: true })
 
@@ -78,26 +82,33 @@ describe('the ledger in an object', () => {
   it.each(['constructor', 'fetch', 'alarm', 'toString', '__proto__'])(
     'does not let callers run %s',
     async (name) => {
-      const reply = await object({})({ name, args: [] })
-      expect(reply).toMatchObject({ ok: false, code: 'failed' })
+      const reply = await object({})(JSON.stringify({ name, args: [] }))
+      expect(JSON.parse(reply)).toMatchObject({ ok: false, code: 'failed' })
     },
   )
 
-  it('answers with an error if it is misconfigured, instead of breaking its object', async () => {
-    const make = () => {
-      throw new Error('PAYMENT_DATABASE_URL is missing')
+  it('answers with an error while it is misconfigured, instead of breaking its object', async () => {
+    let isRight = false
+    const open = () => {
+      if (!isRight) throw new Error('PAYMENT_DATABASE_URL is missing')
+      return { forget: async () => 1 } as unknown as LedgerApi
     }
-    const reply = await answerCall(make, { name: 'forget', args: [1, 1] }, () => undefined)
-    expect(reply).toMatchObject({ ok: false, code: 'failed' })
+    const answer = answersOf(open, () => undefined)
+    const call = JSON.stringify({ name: 'forget', args: [1, 1] })
+    expect(JSON.parse(await answer(call))).toMatchObject({ ok: false, code: 'failed' })
+    isRight = true
+    expect(JSON.parse(await answer(call))).toEqual({ ok: true, value: 1 })
   })
 
   it('repeats a call with a new stub if its object was reset', async () => {
     const seen: unknown[] = []
-    const ledger = ledgerOver(({ name, args }) => {
-      seen.push([name, ...args])
-      if (seen.length < 3) throw reset()
-      return { ok: true, value: true }
-    })
+    const ledger = ledgerOver(
+      saying(({ name, args }) => {
+        seen.push([name, ...args])
+        if (seen.length < 3) throw reset()
+        return { ok: true, value: true }
+      }),
+    )
     const answer = ledger.redeliver({ id: 'd-1', now: 5 })
     await clock.advance(1_000)
     expect(await answer).toBe(true)
@@ -106,9 +117,11 @@ describe('the ledger in an object', () => {
   })
 
   it('gives up after four tries, with LedgerUnavailable', async () => {
-    const ledger = ledgerOver(() => {
-      throw reset()
-    })
+    const ledger = ledgerOver(
+      saying(() => {
+        throw reset()
+      }),
+    )
     const answer = expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toBeInstanceOf(
       LedgerUnavailable,
     )
@@ -133,9 +146,11 @@ describe('the ledger in an object', () => {
   )
 
   it('does not repeat a call to an overloaded object', async () => {
-    const ledger = ledgerOver(() => {
-      throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
-    })
+    const ledger = ledgerOver(
+      saying(() => {
+        throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
+      }),
+    )
     await expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toBeInstanceOf(LedgerUnavailable)
     expect(stubs).toBe(1)
   })

@@ -9,7 +9,7 @@ import {
 } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import {
-  answerCall,
+  answersOf,
   type LedgerApi,
   type LedgerNamespace,
   objectLedger,
@@ -78,9 +78,7 @@ export function rivalledSetup(
   const ledger = openLedger({ database: rivalled, subscribers, deliver, clock: impatient, log })
   const open = () => ledger as Ledger as LedgerApi
   const object: LedgerNamespace = {
-    getByName: () => ({
-      call: async (call) => JSON.stringify(await answerCall(open, JSON.parse(call), log)),
-    }),
+    getByName: () => ({ call: answersOf(open, log) }),
   }
   const behind = objectLedger({ namespace: object, name: 'main', clock: hostClock })
   const queries = libsqlQueries(database)
