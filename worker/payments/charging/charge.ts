@@ -5,7 +5,13 @@ import * as z from 'zod'
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { checkFields, line } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import type { ChargeBegun, FoundCharge } from '../acts/begin-charge.ts'
+import {
+  type ChargeBegun,
+  type FoundCharge,
+  type NewCharge,
+  type OpenCharge,
+  openBy,
+} from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
 import {
@@ -23,7 +29,7 @@ import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from 
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { askCharge } from './ask-charge.ts'
-import { openElsewhere, openIn, type Tried, toReplace } from './end.ts'
+import { openElsewhere, toReplace } from './end.ts'
 import {
   type Answered,
   callGateway,
@@ -177,16 +183,6 @@ function given(asked: unknown): unknown {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
-/** If `first` has met an open charge that is in the way. */
-async function replaceOpen(deps: OperationDeps, order: Order, first: Tried): Promise<Tried> {
-  const { gateway, deadlines } = order
-  const open = openIn(first, deps.clock.now())
-  if (!open) return first
-  const replaces = await toReplace(deps, gateway, open, deadlines)
-  if (replaces === 'nothing') return first
-  return await tryOnce(deps, order, replaces === 'again' ? undefined : replaces)
-}
-
 /** A valid request, for all of its tries. */
 interface Order {
   request: ChargeRequest
@@ -197,6 +193,11 @@ interface Order {
   isRepeat: boolean
   isReplacing: boolean
 }
+
+/** What became of one try. */
+type Tried =
+  | { kind: 'found'; begun: FoundCharge }
+  | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
 
 /** A double click: by then the first of two equal requests mostly has its page. */
 const TURN_MS = 5_000
@@ -236,6 +237,24 @@ async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement
       deps.ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
   })
   return { kind: 'called', begun, called }
+}
+
+/** If `first` has met an open charge that is in the way. */
+async function replaceOpen(deps: OperationDeps, order: Order, first: Tried): Promise<Tried> {
+  const { gateway, deadlines } = order
+  const open = openIn(first, deps.clock.now())
+  if (!open) return first
+  const replaces = await toReplace(deps, gateway, open, deadlines)
+  if (replaces === 'nothing') return first
+  return await tryOnce(deps, order, replaces === 'again' ? undefined : replaces)
+}
+
+/** What is in the way of another attempt. */
+function openIn(tried: Tried, now: number): OpenCharge | undefined {
+  if (tried.kind === 'found') return openBy(tried.begun, now)
+  const { result, transaction } = tried.called
+  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+  return isPageLost ? { transaction, isPageOpen: false } : undefined
 }
 
 /** Throws as `charge` does. */

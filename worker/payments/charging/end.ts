@@ -1,12 +1,11 @@
 // The end of an open payment: its gateway is asked once more about it, and told to cancel it. A
 // person wants that, or a charge with `replace`, whose order has one open already. Only the gateway
-// decides: it may be paid at this very moment.
+// decides: it may be paid at this very moment. One at another gateway only the shop can end.
 
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
-import { type FoundCharge, type NewCharge, type OpenCharge, openBy } from '../acts/begin-charge.ts'
+import type { OpenCharge } from '../acts/begin-charge.ts'
 import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
-import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
@@ -20,10 +19,10 @@ import {
   closedBy,
   isUnpayable,
   type Replacement,
+  type Standing,
+  standingOf,
+  standingUnnamed,
   type Told,
-  type WayOut,
-  wayOut,
-  wayOutUnnamed,
 } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
@@ -44,7 +43,6 @@ import {
 } from '../gateways/gateway.ts'
 import { maskError } from '../mask.ts'
 import {
-  type Answered,
   applyAnswer,
   type Deadlines,
   deadlinesOf,
@@ -87,23 +85,6 @@ export async function cancel(
   throw notClosed(gateway, row, clock.now())
 }
 
-type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { asked: ClosingStart }
-
-/** Throws PaymentsPausedException. */
-async function beginClosing(
-  deps: OperationDeps,
-  gateway: AnyGateway,
-  { begunBy }: Deadlines,
-  closing: Omit<ClosingStart, 'id' | 'isClosable' | 'now' | 'until'>,
-): Promise<Closing> {
-  const now = deps.clock.now()
-  const until = now + CALL_PATIENCE_MS
-  const asked = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
-  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(asked))
-  if (begun.state === 'paused') throw new PaymentsPausedException(begun)
-  return { ...begun, asked }
-}
-
 /** What the gateway reports is applied as from a webhook: it may be paid. */
 async function close(
   deps: OperationDeps,
@@ -112,8 +93,8 @@ async function close(
   deadlineAt: number,
 ): Promise<{ row: TransactionRow | undefined; refusal: PaymentError | undefined }> {
   const open = { transaction, isPageOpen: true }
-  const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
-  if (way === 'replace' && answer) await applyAnswer(deps, transaction, answer)
+  const { standing, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
+  if (standing === 'unpaid' && answer) await applyAnswer(deps, transaction, answer)
   const row = await deps.queries.byId(transaction.id)
   return { row, refusal }
 }
@@ -147,18 +128,15 @@ function refusal(
   }
 }
 
-/** What became of one try. */
-export type Tried =
-  | { kind: 'found'; begun: FoundCharge }
-  | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
+/** Asked again, it is asked at once: somebody waits for it. */
+const LONGEST_WAIT_MS = 30_000
 
-/** What is in the way of another attempt. */
-export function openIn(tried: Tried, now: number): OpenCharge | undefined {
-  if (tried.kind === 'found') return openBy(tried.begun, now)
-  const { result, transaction } = tried.called
-  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
-  return isPageLost ? { transaction, isPageOpen: false } : undefined
-}
+/** Its gateway has reported no end of this payment, or cannot be reached. */
+const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
+  new GatewayUnavailableException(`${key} has not reported that this payment is cancelled.`, {
+    transactionId: row.id,
+    retryAfterMs: Math.min(checkedInMs(row.next_check_at ?? undefined, now), LONGEST_WAIT_MS),
+  })
 
 /**
  * What may be replaced of it; `again`: it has ended, or was paid, which is applied. Throws
@@ -183,18 +161,18 @@ export async function toReplace(
   if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
   if (closing && closing.state !== 'begun') return 'nothing'
   const asking = askAgain(deps, gateway, open, deadlines.askedBy)
-  const { way, refusal } = await inTime(deps, deadlines.begunBy, asking)
+  const { standing, refusal } = await inTime(deps, deadlines.begunBy, asking)
   const now = deps.clock.now()
-  switch (way) {
-    case 'wait':
+  switch (standing) {
+    case 'open':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
       if (closing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing.asked))
       // Its page stays open as long as its gateway refuses: waiting would not help.
       if (refusal) return 'nothing'
       throw notClosed(gateway, transaction, now)
-    case 'apply':
+    case 'paid':
       return 'again'
-    case 'replace':
+    case 'unpaid':
       return {
         transactionId,
         eventId: newId(now),
@@ -205,76 +183,61 @@ export async function toReplace(
   }
 }
 
-/** Only the shop knows whether the payer may still pay there. */
-export async function openElsewhere(
-  { queries, references, clock, log }: OperationDeps,
-  { gateway, reference }: ChargeRequest,
-  { answeredBy }: Deadlines,
-): Promise<Pick<PaymentResponse, 'otherOpen'>> {
-  if (references === 'per-gateway') return {}
-  try {
-    const waitMs = Math.max(answeredBy - clock.elapsed(), 0)
-    const reading = () => queries.openElsewhere({ gateway, reference }, clock.now())
-    const otherOpen = await within(clock, waitMs, reading)
-    return otherOpen.length > 0 ? { otherOpen } : {}
-  } catch (error) {
-    // The payer gets the page all the same.
-    log('warn', 'payments.replace.others_unknown', { error: String(error) })
-    return {}
-  }
+type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { asked: ClosingStart }
+
+/** Throws PaymentsPausedException. */
+async function beginClosing(
+  deps: OperationDeps,
+  gateway: AnyGateway,
+  { begunBy }: Deadlines,
+  closing: Omit<ClosingStart, 'id' | 'isClosable' | 'now' | 'until'>,
+): Promise<Closing> {
+  const now = deps.clock.now()
+  const until = now + CALL_PATIENCE_MS
+  const asked = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
+  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(asked))
+  if (begun.state === 'paused') throw new PaymentsPausedException(begun)
+  return { ...begun, asked }
 }
 
 interface Asked extends Told {
-  way: WayOut
   /** The gateway's last one. */
   answer?: KnownStatus
 }
 
 /**
- * If it was paid after all, that is applied, and this returns `apply`. `deadlineAt`, in ms: the
- * gateway is not awaited after that.
+ * Asks its gateway, which also cancels it if it can. If it was paid after all, that is applied.
+ * `deadlineAt`, in ms: the gateway is not awaited after that.
  */
 async function askAgain(
   deps: OperationDeps,
   gateway: AnyGateway,
   { transaction, isPageOpen }: OpenCharge,
   deadlineAt: number,
-): Promise<Asked> {
+): Promise<Asked & { standing: Standing }> {
   if (transaction.gateway_transaction_id === null) {
-    return { way: wayOutUnnamed(transaction, gateway) }
+    return { standing: standingUnnamed(transaction, gateway) }
   }
-  const told = await statusOf(deps, gateway, transaction, deadlineAt)
+  const told = await askedOf(deps, gateway, transaction, deadlineAt)
   const { answer } = told
   if (answer && isOfAnother(transaction, answer)) {
     await applyAnswer(deps, transaction, answer)
-    return { way: 'wait' }
+    return { standing: 'open' }
   }
-  const way = wayOut(told, isPageOpen)
-  if (way === 'apply' && answer) await applyAnswer(deps, transaction, answer)
-  return { way, ...told }
+  const standing = standingOf(told, isPageOpen)
+  if (standing === 'paid' && answer) await applyAnswer(deps, transaction, answer)
+  return { standing, ...told }
 }
 
-/** Asked again, it is asked at once: somebody waits for it. */
-const LONGEST_WAIT_MS = 30_000
-
-/** Its gateway has reported no end of this payment, or cannot be reached. */
-const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
-  new GatewayUnavailableException(`${key} has not reported that this payment is cancelled.`, {
-    transactionId: row.id,
-    retryAfterMs: Math.min(checkedInMs(row.next_check_at ?? undefined, now), LONGEST_WAIT_MS),
-  })
-
-type Status = Omit<Asked, 'way'>
-
-async function statusOf(
+async function askedOf(
   { client, log }: OperationDeps,
   gateway: AnyGateway,
   open: TransactionRow,
   deadlineAt: number,
-): Promise<Status> {
+): Promise<Asked> {
   if (!supportsStatusCheck(gateway)) return {}
   const payment = storedPayment(open)
-  const ask = async (call: GatewayCall): Promise<Status> => {
+  const ask = async (call: GatewayCall): Promise<Asked> => {
     const answer = await gateway.checkStatus(payment, call)
     if (!answer.known) return {}
     const isPending = answer.status === 'Pending' && !isOfAnother(open, answer)
@@ -302,12 +265,31 @@ async function cancelAt(
   gateway: SupportsCancel,
   payment: StoredPayment,
   call: GatewayCall,
-): Promise<Pick<Status, 'refusal'>> {
+): Promise<Pick<Told, 'refusal'>> {
   try {
     await gateway.cancel(payment, call)
     return {}
   } catch (error) {
     if (!(error instanceof GatewayRefusedException)) throw error
     return { refusal: error.error }
+  }
+}
+
+/** Only the shop knows whether the payer may still pay there. */
+export async function openElsewhere(
+  { queries, references, clock, log }: OperationDeps,
+  { gateway, reference }: ChargeRequest,
+  { answeredBy }: Deadlines,
+): Promise<Pick<PaymentResponse, 'otherOpen'>> {
+  if (references === 'per-gateway') return {}
+  try {
+    const waitMs = Math.max(answeredBy - clock.elapsed(), 0)
+    const reading = () => queries.openElsewhere({ gateway, reference }, clock.now())
+    const otherOpen = await within(clock, waitMs, reading)
+    return otherOpen.length > 0 ? { otherOpen } : {}
+  } catch (error) {
+    // The payer gets the page all the same.
+    log('warn', 'payments.replace.others_unknown', { error: String(error) })
+    return {}
   }
 }

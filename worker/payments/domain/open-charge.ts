@@ -92,20 +92,17 @@ export interface Told {
   refusal?: PaymentError
 }
 
-/**
- * `replace`: it is certainly not paid. `apply`: it was paid, and the gateway's answer is applied as
- * a webhook would be. `wait`: its status is not known, so nothing changes.
- */
-export type WayOut = 'replace' | 'apply' | 'wait'
+/** `unpaid`: for certain, now and later. `open`: it may still be paid, or that is not known. */
+export type Standing = 'unpaid' | 'paid' | 'open'
 
 /** `isPageOpen`: the payer may have its page, and pay until the gateway reports an end. */
-export function wayOut({ answer, refusal }: Told, isPageOpen: boolean): WayOut {
-  if (!answer) return 'wait'
+export function standingOf({ answer, refusal }: Told, isPageOpen: boolean): Standing {
+  if (!answer) return 'open'
   const { status, isBeingPaid = false } = answer
-  if (UNPAID_ENDS.includes(status)) return 'replace'
-  if (status !== 'Pending') return 'apply'
+  if (UNPAID_ENDS.includes(status)) return 'unpaid'
+  if (status !== 'Pending') return 'paid'
   // A gateway that refuses to cancel may be about to receive money.
-  return isPageOpen || isBeingPaid || refusal ? 'wait' : 'replace'
+  return isPageOpen || isBeingPaid || refusal ? 'open' : 'unpaid'
 }
 
 /**
@@ -113,10 +110,10 @@ export function wayOut({ answer, refusal }: Told, isPageOpen: boolean): WayOut {
  * cannot be asked for: unless a repeated charge is the same charge to its gateway, or was for a
  * time.
  */
-export const wayOutUnnamed = (
+export const standingUnnamed = (
   row: TransactionRow,
   gateway: { chargeRepeatableForMs: number; unseenIsUnpayable?: boolean },
-): WayOut => (gateway.chargeRepeatableForMs === 0 || isUnpayable(row, gateway) ? 'replace' : 'wait')
+): Standing => (gateway.chargeRepeatableForMs === 0 || isUnpayable(row, gateway) ? 'unpaid' : 'open')
 
 /** For a person who cancels it, or for another attempt. */
 export type Purpose = 'cancel' | 'replace'
@@ -149,7 +146,7 @@ export const cancelledBy = (error: PaymentError, now: number): Partial<Transacti
   called_until: null,
 })
 
-/** An open charge that is to be replaced, as `wayOut` decided. */
+/** An open charge that is to be replaced: it is certain that it is unpaid. */
 export interface Replacement {
   transactionId: string
   /** ULID, for the event of its end. */

@@ -5,8 +5,8 @@ import { beginCharge, type ChargeStart } from '../../../../worker/payments/acts/
 import {
   isStranded,
   type Replacement,
-  wayOut,
-  wayOutUnnamed,
+  standingOf,
+  standingUnnamed,
 } from '../../../../worker/payments/domain/open-charge.ts'
 import { NEVER_CALLED } from '../../../../worker/payments/domain/payment.ts'
 import type { ChargeKeyRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
@@ -17,9 +17,9 @@ import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows
 const FLAGS = [false, true]
 const REFUSALS = [undefined, { code: 'x', message: 'No.' }] as const
 
-describe('what a stranded charge needs', () => {
-  it('is to wait if the gateway reports nothing about the payment', () => {
-    expect(wayOut({}, false)).toBe('wait')
+describe('how a stranded charge stands', () => {
+  it('may be paid if the gateway reports nothing about the payment', () => {
+    expect(standingOf({}, false)).toBe('open')
   })
 
   it.each(PAYMENT_STATUSES)('follows from %s and whether the gateway may yet be paid', (status) => {
@@ -28,25 +28,25 @@ describe('what a stranded charge needs', () => {
         for (const isPageOpen of FLAGS) {
           const isUnpaidEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
           const isUnsure = isBeingPaid || isPageOpen || refusal !== undefined
-          const pending = isUnsure ? 'wait' : 'replace'
-          const way = isUnpaidEnd ? 'replace' : status === 'Pending' ? pending : 'apply'
+          const pending = isUnsure ? 'open' : 'unpaid'
+          const standing = isUnpaidEnd ? 'unpaid' : status === 'Pending' ? pending : 'paid'
           const told = { answer: { status, isBeingPaid }, ...(refusal && { refusal }) }
-          expect(wayOut(told, isPageOpen), JSON.stringify({ told, isPageOpen })).toBe(way)
+          expect(standingOf(told, isPageOpen), JSON.stringify({ told, isPageOpen })).toBe(standing)
         }
       }
     }
-    const unsaid = wayOut({ answer: { status } }, false)
-    expect(unsaid).toBe(wayOut({ answer: { status, isBeingPaid: false } }, false))
+    const unsaid = standingOf({ answer: { status } }, false)
+    expect(unsaid).toBe(standingOf({ answer: { status, isBeingPaid: false } }, false))
   })
 
-  it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
+  it('is unpaid without a gateway’s id, unless a repeated charge is the same payment', () => {
     const sent = transactionRow({ gateway_transaction_id: null })
-    expect(wayOutUnnamed(sent, { chargeRepeatableForMs: 0 })).toBe('replace')
-    expect(wayOutUnnamed(sent, { chargeRepeatableForMs: 1 })).toBe('wait')
+    expect(standingUnnamed(sent, { chargeRepeatableForMs: 0 })).toBe('unpaid')
+    expect(standingUnnamed(sent, { chargeRepeatableForMs: 1 })).toBe('open')
     const unseen = { chargeRepeatableForMs: 1, unseenIsUnpayable: true }
-    expect(wayOutUnnamed(sent, unseen)).toBe('replace')
+    expect(standingUnnamed(sent, unseen)).toBe('unpaid')
     const unsent = { ...sent, called_until: NEVER_CALLED }
-    expect(wayOutUnnamed(unsent, { chargeRepeatableForMs: 1 })).toBe('replace')
+    expect(standingUnnamed(unsent, { chargeRepeatableForMs: 1 })).toBe('unpaid')
   })
 })
 
