@@ -3,14 +3,12 @@
 // left them, and saved as one transaction. No rule and no database is here. Pure.
 
 import type { References } from '../domain/double-payment.ts'
-import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
 import {
   type Rows,
   TABLE_NAMES,
   type TableName,
   type TableRow,
-  type TransactionRow,
 } from '../domain/rows.ts'
 import type { DurableEvent } from '../domain/status.ts'
 
@@ -80,18 +78,6 @@ export interface Lookups {
 
 export type Key = { [Name in keyof Lookups]: readonly [Name, ...Lookups[Name]] }[keyof Lookups]
 
-/** Payments by any of these ids. */
-export function keysOfIds(ids: PaymentIds): Key[] {
-  const { gateway, gateway_transaction_id: gatewayId, reference } = ids
-  const { transaction_id: id, external_reference_id: external } = ids
-  const keys: Key[] = []
-  if (id != null) keys.push(['payment', id])
-  if (gatewayId !== null) keys.push(['gatewayId', gateway, gatewayId])
-  if (external !== null) keys.push(['externalId', gateway, external])
-  if (reference !== null) keys.push(['unnamed', gateway, reference])
-  return keys
-}
-
 export interface Act<Answer> {
   /** The rows that it has to see. */
   keys: readonly Key[]
@@ -153,11 +139,6 @@ export type Changes = { readonly [Name in TableName]?: readonly Rows[Name][numbe
 export interface TableChanges<Row> {
   inserted: Row[]
   updated: { before: Row; after: Row }[]
-}
-
-export interface Matched extends Match {
-  /** The payment of its row. */
-  payment: Payment
 }
 
 /** An event as its gateway names it. */
@@ -224,18 +205,9 @@ export class WorkingSet {
     return this.#forgotten.some((key) => key.gateway === gateway && key.event_id === eventId)
   }
 
-  match(ids: PaymentIds): Matched | undefined {
-    const match = matchTransaction(this.all('transactions'), ids)
-    return match && { ...match, payment: this.#paymentOf(match.row) }
-  }
-
   payment(id: string | undefined): Payment | undefined {
     const transaction = id === undefined ? undefined : this.get('transactions', id)
-    return transaction && this.#paymentOf(transaction)
-  }
-
-  #paymentOf(transaction: TransactionRow): Payment {
-    const { id } = transaction
+    if (!transaction) return undefined
     const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
     const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const disputes = this.all('disputes').filter((row) => row.transaction_id === id)

@@ -2,15 +2,15 @@
 // webhook, another check, or an alert. Pure.
 
 import { isMoreCaptured } from '../domain/capture.ts'
-import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-times.ts'
+import { DAY_MS, HOUR_MS, nextCheckAt, withCheckBy } from '../domain/check-times.ts'
 import { isDisputeNews } from '../domain/disputes.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import { differs, type PaymentIds, paymentIdsIn } from '../domain/match.ts'
 import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
   alertAbout,
   type Decision,
+  differs,
   isForeign,
   isOpen,
   isRefund,
@@ -27,16 +27,18 @@ import type { RefundRow, TransactionRow, WebhookEventRow } from '../domain/rows.
 import type { Outcome } from '../domain/status.ts'
 import { isoTime } from '../domain/time.ts'
 import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
-import { type Act, type Key, keysOfIds, paymentIn, type Rules, type WorkingSet } from './act.ts'
+import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
+import { type UnreadableEvent, unreadableTwice } from './check-soon.ts'
 import { store } from './store.ts'
 import {
   eventOf,
   keysOfEvent,
+  keysOfIds,
+  matchIn,
+  type PaymentIds,
+  paymentIdsIn,
   take,
-  type UnreadableEvent,
-  unreadableTwice,
   withCheck,
-  withCheckSoon,
 } from './webhook.ts'
 
 /** What a gateway tells of a payment about which it was asked. */
@@ -126,7 +128,7 @@ const hasIdSince = (asked: TransactionRow, { transaction }: Payment): boolean =>
   asked.gateway_transaction_id === null && transaction.gateway_transaction_id !== null
 
 function checkedSoon(rows: WorkingSet, { transaction }: Payment, now: number): Settled {
-  rows.put({ transactions: [withCheckSoon(transaction, now)] })
+  rows.put({ transactions: [withCheckBy(transaction, now)] })
   return { nextCheckAt: now }
 }
 
@@ -152,7 +154,7 @@ function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): Taken {
   const { report } = answer
   const mine = rows.get('webhookEvents', answer.id)
   if (mine) return { outcome: mine.outcome, eventId: mine.event_id }
-  const found = rows.match(idsIn(answered))
+  const found = matchIn(rows, idsIn(answered))
   // In a copy, its own installation applies it, and tells of it.
   if (!found || isForeign(found.row, rows.installation)) return {}
   if (!found.isContradiction && !isNews(found.payment, report)) return {}

@@ -3,7 +3,6 @@
 // is stored before its gateway is called. Pure.
 
 import { canonicalJson } from '../../shared/sha256.ts'
-import { newest } from '../domain/match.ts'
 import { externalReference } from '../domain/new-id.ts'
 import {
   type Earlier,
@@ -14,7 +13,14 @@ import {
   type Replacement,
   replaced,
 } from '../domain/open-charge.ts'
-import { type Decision, isCalled, isForeign, NEVER_CALLED, newEvent } from '../domain/payment.ts'
+import {
+  type Decision,
+  isCalled,
+  isForeign,
+  NEVER_CALLED,
+  newEvent,
+  newest,
+} from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'

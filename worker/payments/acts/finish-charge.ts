@@ -3,9 +3,9 @@
 
 import { endedCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import { differs } from '../domain/match.ts'
 import {
   type Decision,
+  differs,
   idMismatch,
   NEVER_CALLED,
   newEvent,
@@ -13,11 +13,11 @@ import {
   unchanged,
   withTransaction,
 } from '../domain/payment.ts'
-import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/types.ts'
-import { type Act, paymentIn, type Rules, type WorkingSet } from './act.ts'
+import { type Act, paymentIn, type Rules } from './act.ts'
+import { applyParkedFor } from './parked.ts'
 import { store } from './store.ts'
-import { applyParkedTo, byTime } from './webhook.ts'
 
 export type ChargeResult =
   | {
@@ -57,32 +57,16 @@ export function finishCharge(end: ChargeEnd, rules: Rules): Act<TransactionRow> 
       const payment = paymentIn(rows, id)
       const { gateway } = payment.transaction
       const isOther = (row: TransactionRow) =>
-        row.id !== id && row.gateway === gateway && isSame(row.gateway_transaction_id, gatewayId)
-      const other = rows.all('transactions').find(isOther)
+        row.id !== id && row.gateway === gateway && row.gateway_transaction_id === gatewayId
+      const other = gatewayId === null ? undefined : rows.all('transactions').find(isOther)
       const decision = answered(payment, end, other)
       store(rows, decision, rules)
       const { transaction } = decision.payment
-      for (const event of parkedFor(rows, transaction)) applyParkedTo(rows, event, rules, now)
+      applyParkedFor(rows, transaction, rules, now)
       return rows.get('transactions', id) ?? transaction
     },
   }
 }
-
-const isSame = (a: string | null, b: string | null): boolean => a !== null && a === b
-
-/** In their order. By any of its ids: which payment an event is about is decided one by one. */
-const parkedFor = (rows: WorkingSet, transaction: TransactionRow): WebhookEventRow[] =>
-  rows
-    .all('webhookEvents')
-    .filter(
-      (event) =>
-        event.outcome === 'parked' &&
-        event.gateway === transaction.gateway &&
-        (isSame(event.gateway_transaction_id, transaction.gateway_transaction_id) ||
-          isSame(event.external_reference_id, transaction.external_reference_id) ||
-          isSame(event.reference, transaction.reference)),
-    )
-    .toSorted(byTime)
 
 /** `other`: another payment of this gateway that has the id of the result already. */
 function answered(payment: Payment, end: ChargeEnd, other?: TransactionRow): Decision {

@@ -1,52 +1,27 @@
-// A gateway's event: recorded once, and applied to its payment, or parked until that appears. One
-// that cannot be used makes its payment due for a check. Pure.
+// A gateway's event: which payment it is about, that it is recorded once, and that it is applied to
+// its payment, or parked until that appears. Pure.
 
-import {
-  type Applied,
-  applyEvent,
-  type Delivered,
-  missedPayment,
-  paidEventId,
-  rejectEvent,
-} from '../domain/apply-event.ts'
+import { type Applied, applyEvent, type Delivered } from '../domain/apply-event.ts'
+import { withCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
-import {
-  currencyOf,
-  type EventIds,
-  type PaymentIds,
-  paymentIdsIn,
-  wellFormed,
-} from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import { withPageClosed } from '../domain/open-charge.ts'
 import {
-  type Alert,
-  alertAbout,
-  type Decision,
+  differs,
+  idMismatch,
+  isRefund,
+  isUnpaid,
+  newest,
   type Payment,
-  raiseAlert,
   unchanged,
   withTransaction,
 } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
-import {
-  type TransactionRow,
-  unreadableReason,
-  WEBHOOK_EVENTS,
-  type WebhookEventRow,
-} from '../domain/rows.ts'
+import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import type { CheckStatus, Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
-import {
-  type Act,
-  byId,
-  type Key,
-  keysOfIds,
-  type Matched,
-  type Rules,
-  type WorkingSet,
-} from './act.ts'
+import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
 import { store, storeInOrder } from './store.ts'
 
 export interface Arrival {
@@ -90,7 +65,7 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
       const mine = rows.get('webhookEvents', id)
       if (mine) return recordedAs(mine, true)
       const known = knownIn(rows, event)
-      const matched = rows.match(event)
+      const matched = matchIn(rows, event)
       if (known) {
         if (known === 'forgotten') return { outcome: 'duplicate' }
         if (matched) askAgain(rows, matched, payload, rules, now)
@@ -105,6 +80,122 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
       return recordedAs(event, true)
     },
   }
+}
+
+const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolean): Recorded => ({
+  outcome: isMine ? outcome : 'duplicate',
+  ...(transaction_id !== null && { transactionId: transaction_id }),
+})
+
+/**
+ * What an event or an answer is about; null for what it does not carry. `transaction_id` is ours:
+ * until it is applied, only the answer to a question about a payment has it.
+ */
+export type PaymentIds = Pick<
+  WebhookEventRow,
+  'gateway' | 'gateway_transaction_id' | 'external_reference_id' | 'reference'
+> & {
+  transaction_id?: string | null
+  amount: number | null
+  currency: string | null
+}
+
+/** Which payment an event is about, as its driver reads it. */
+export type EventIds = Partial<
+  Pick<
+    VerifiedWebhook,
+    | 'gatewayTransactionId'
+    | 'isOtherId'
+    | 'reference'
+    | 'externalReferenceId'
+    | 'amount'
+    | 'currency'
+  >
+>
+
+/** The ids of a gateway's event, as they are stored and compared. */
+export function paymentIdsIn(gateway: string, given: EventIds): PaymentIds {
+  const { gatewayTransactionId = '', externalReferenceId = '', reference = '', isOtherId } = given
+  return {
+    gateway: wellFormed(gateway),
+    gateway_transaction_id: isOtherId ? null : wellFormed(gatewayTransactionId) || null,
+    external_reference_id: wellFormed(externalReferenceId) || null,
+    reference: wellFormed(reference) || null,
+    amount: given.amount ?? null,
+    currency: given.currency === undefined ? null : currencyOf(given.currency),
+  }
+}
+
+/** Half a surrogate pair has no UTF-8: it would be stored as another text, and not be found. */
+const wellFormed = (given: string): string => given.toWellFormed()
+
+/** Gateways write `iqd`, too. */
+const currencyOf = (given: string): string => wellFormed(given).toUpperCase()
+
+/** Payments by any of these ids. */
+export function keysOfIds(ids: PaymentIds): Key[] {
+  const { gateway, gateway_transaction_id: gatewayId, reference } = ids
+  const { transaction_id: id, external_reference_id: external } = ids
+  const keys: Key[] = []
+  if (id != null) keys.push(['payment', id])
+  if (gatewayId !== null) keys.push(['gatewayId', gateway, gatewayId])
+  if (external !== null) keys.push(['externalId', gateway, external])
+  if (reference !== null) keys.push(['unnamed', gateway, reference])
+  return keys
+}
+
+interface Match {
+  row: TransactionRow
+  /** The payments that have its other ids. */
+  others: readonly TransactionRow[]
+  /** Its ids are not those of one payment: it changes nothing. */
+  isContradiction: boolean
+}
+
+/**
+ * By the gateway's id, then by ours. Another system at the same account may number its orders as we
+ * do: so by the order only without an id of ours, and only if the money agrees, as the newest row
+ * that has no gateway's id yet. Never across gateways. `rows`: all that have one of these ids,
+ * and maybe others.
+ * @forTests The SQL that finds such payments is compared with it.
+ */
+export function matchTransaction(
+  rows: Iterable<TransactionRow>,
+  ids: PaymentIds,
+): Match | undefined {
+  const { gateway_transaction_id: gatewayId, external_reference_id: external } = ids
+  const ours = [...rows].filter(({ gateway }) => gateway === ids.gateway)
+  const [row, ...others] = new Set([
+    ...ours.filter(({ id }) => id === ids.transaction_id),
+    ...ours.filter((row) => gatewayId !== null && row.gateway_transaction_id === gatewayId),
+    ...ours.filter((row) => external !== null && row.external_reference_id === external),
+  ])
+  if (row) {
+    const isContradiction =
+      others.length > 0 ||
+      differs(row.gateway_transaction_id, gatewayId) ||
+      differs(row.external_reference_id, external)
+    return { row, others, isContradiction }
+  }
+  const ordered = external === null && newest(ours.filter((each) => isOrder(each, ids)))
+  return ordered ? { row: ordered, others: [], isContradiction: false } : undefined
+}
+
+const isOrder = (row: TransactionRow, { reference, amount, currency }: PaymentIds): boolean =>
+  row.gateway_transaction_id === null &&
+  row.reference === reference &&
+  row.amount === amount &&
+  row.currency === currency
+
+
+interface Matched extends Match {
+  /** The payment of its row. */
+  payment: Payment
+}
+
+export function matchIn(rows: WorkingSet, ids: PaymentIds): Matched | undefined {
+  const match = matchTransaction(rows.all('transactions'), ids)
+  return match && { ...match, payment: paymentIn(rows, match.row.id) }
 }
 
 /** What is stored of an event beside what its gateway told. */
@@ -177,8 +268,27 @@ export function take(
 ): WebhookEventRow | undefined {
   const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
   if (missed) takeOne(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
-  return takeOne(rows, rows.match(event) ?? found, event, delivery, rules)
+  return takeOne(rows, matchIn(rows, event) ?? found, event, delivery, rules)
 }
+
+/**
+ * The payment that an event tells of only together with what became of it: what was refunded was
+ * paid. It comes first, as an event of its own. Undefined: it is known, or its amount is not.
+ * @forTests Each status before it.
+ */
+export function missedPayment(
+  { transaction }: Payment,
+  event: WebhookEventRow,
+): Omit<WebhookEventRow, 'id'> | undefined {
+  const { paid_amount: amount, to_status } = event
+  const isKnown = !isUnpaid(transaction.status) || transaction.paid_at !== null
+  if (isKnown || amount === null || !isRefund(to_status)) return undefined
+  const alone = { alert: null, error: null, refunds: null, disputes: null, paid_amount: null }
+  return { ...event, ...alone, event_id: paidEventId(event), to_status: 'Paid', amount }
+}
+
+const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string =>
+  `${event_id}:paid`
 
 function takeOne(
   rows: WorkingSet,
@@ -225,46 +335,8 @@ function askAgain(
   now: number,
 ): void {
   if (isContradiction || !refunds || !differsFrom(payment.refunds, refunds)) return
-  const asked = withTransaction(payment, withCheckSoon(payment.transaction, now))
+  const asked = withTransaction(payment, withCheckBy(payment.transaction, now))
   store(rows, unchanged(asked), rules)
-}
-
-/** The ids of parked events whose payment has appeared, in the order in which they occurred. */
-export const findParked = (limit: number): Act<string[]> => ({
-  keys: [['dueParked', { limit }]],
-  decide: (rows) =>
-    rows
-      .all('webhookEvents')
-      .toSorted(byTime)
-      .slice(0, limit)
-      .map(({ id }) => id),
-})
-
-export const applyParked = (id: string, rules: Rules, now: number): Act<void> => ({
-  keys: [['parked', id]],
-  decide(rows) {
-    const event = rows.get('webhookEvents', id)
-    // Applied before: by this very call, whose answer was lost, or by another.
-    if (event?.outcome === 'parked') applyParkedTo(rows, event, rules, now)
-  },
-})
-
-/** One that throws stays parked, with an alert: others must not wait for it. */
-export function applyParkedTo(
-  rows: WorkingSet,
-  parked: WebhookEventRow,
-  rules: Rules,
-  now: number,
-): void {
-  const matched = rows.match(parked)
-  if (!matched) return
-  try {
-    rows.attempt(() => take(rows, matched, parked, { now }, rules))
-  } catch (error) {
-    const detail = { eventId: parked.event_id, error: unreadableReason(error) }
-    const alert = alertAbout(matched.row, 'unreadable', now, detail, parked.id)
-    store(rows, { ...unchanged(matched.payment), alerts: [alert] }, rules)
-  }
 }
 
 interface Decided extends Applied {
@@ -281,121 +353,42 @@ function decideOn(
   if (!isContradiction) return { ...applyEvent(payment, event, how), others: [] }
   const rejected = rejectEvent(payment, event, others[0], now)
   if (isAnswer) return { ...rejected, others: [] }
-  const transaction = withCheckSoon(payment.transaction, now)
-  const asked = others.map((other) => withCheckSoon(other, now))
+  const transaction = withCheckBy(payment.transaction, now)
+  const asked = others.map((other) => withCheckBy(other, now))
   return { ...rejected, payment: { ...rejected.payment, transaction }, others: asked }
 }
 
-/** In the order in which they occurred. */
-export const byTime = (a: WebhookEventRow, b: WebhookEventRow): number =>
-  a.occurred_at - b.occurred_at || byId(a, b)
-
-const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolean): Recorded => ({
-  outcome: isMine ? outcome : 'duplicate',
-  ...(transaction_id !== null && { transactionId: transaction_id }),
-})
-
-export function withCheckSoon(transaction: TransactionRow, now: number): TransactionRow {
-  const { next_check_at: due } = transaction
-  const isSooner = due === null || due > now
-  return isSooner ? { ...transaction, next_check_at: now } : transaction
+/**
+ * Records `event`, whose ids contradict each other or those of this payment: it may be about
+ * another one, so it changes nothing, even if the gateway confirms it. `other`: the
+ * payment that has another of its ids.
+ * @forTests Its alert.
+ */
+export function rejectEvent(
+  payment: Payment,
+  event: WebhookEventRow,
+  other: TransactionRow | undefined,
+  now: number,
+): Applied {
+  const { id, status } = payment.transaction
+  const { gateway_transaction_id: gatewayId, external_reference_id: external } = event
+  const { event_id: eventId, to_status: gatewayStatus, amount, currency } = event
+  const rejected: WebhookEventRow = {
+    ...event,
+    transaction_id: id,
+    from_status: status,
+    outcome: 'rejected',
+  }
+  const detail = { eventId, gatewayStatus, amount, currency }
+  const carried = { gatewayId, external }
+  return {
+    payment,
+    event: rejected,
+    events: [],
+    alerts: [idMismatch(payment.transaction, carried, other, detail, now)],
+  }
 }
 
 /** The gateway was asked about it: also a check that changed nothing is seen. */
 export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
   withTransaction(payment, { last_check_at: now, last_check_status: status })
-
-interface SoonChecked {
-  gateway: string
-  ids: EventIds
-  now: number
-  /** An event with these ids. One that is final raises an alert, also without a payment. */
-  unreadable?: UnreadableEvent | undefined
-}
-
-export function checkSoon(
-  { gateway, ids: asked, now, unreadable }: SoonChecked,
-  rules: Rules,
-): Act<undefined> {
-  const ids = paymentIdsIn(gateway, asked)
-  const { gatewayTransactionId: about } = asked
-  const alert = unreadable?.isFinal && unreadableAlert(unreadable, gateway, about, now)
-  const alertKeys: Key[] = alert ? [['alert', alert.kind, alert.subject]] : []
-  return {
-    keys: [...keysOfIds(ids), ...alertKeys],
-    decide(rows) {
-      const matched = rows.match(ids)
-      if (!matched) {
-        const known = rows.all('alerts').find(({ subject }) => subject === alert?.subject)
-        const raised = alert && raiseAlert(alert, known, () => newId(now))
-        if (raised) rows.put({ alerts: [raised] })
-        return undefined
-      }
-      const { payment, others } = matched
-      const decision = unreadable
-        ? rememberUnreadable(payment, unreadable, now)
-        : unchanged(withTransaction(payment, withCheckSoon(payment.transaction, now)))
-      store(rows, decision, rules)
-      rows.put({ transactions: others.map((other) => withCheckSoon(other, now)) })
-      return undefined
-    },
-  }
-}
-
-/** A webhook that is genuine and could not be read. */
-export interface UnreadableEvent {
-  /** Generated once for each delivery. */
-  id: string
-  /** The fields, without their values. */
-  why: string
-  /** It will not be repeated: a person must know at once. */
-  isFinal?: true
-}
-
-/** For one whose payment is not known. `about`: the gateway's id of what it is about. */
-function unreadableAlert(
-  { id, why }: UnreadableEvent,
-  gateway: string,
-  about: string | undefined,
-  now: number,
-): Alert {
-  return {
-    kind: 'unreadable',
-    subject: about === undefined ? id : `${gateway} ${about}`,
-    gateway,
-    transactionId: null,
-    createdAt: now,
-    detail: {
-      error: `A webhook cannot be read: ${why}.`,
-      ...(about !== undefined && { gatewayTransactionId: about }),
-    },
-  }
-}
-
-/**
- * The gateway is asked instead. It will repeat the event: from the second on a person must know,
- * because all later events of this kind may be lost, too.
- */
-function rememberUnreadable(payment: Payment, unreadable: UnreadableEvent, now: number): Decision {
-  const { payment: remembered, alerts } = unreadableTwice(payment, unreadable, 'webhooks', now)
-  const asked = withCheckSoon(remembered.transaction, now)
-  return { payment: withTransaction(remembered, asked), events: [], alerts }
-}
-
-/** The first time, the gateway may only be in disorder. */
-export function unreadableTwice(
-  payment: Payment,
-  { id: event, why, isFinal }: UnreadableEvent,
-  what: 'webhooks' | 'status',
-  now: number,
-): Pick<Decision, 'payment' | 'alerts'> {
-  const { transaction } = payment
-  const first = transaction.unreadable_event ?? event
-  const error = `Its ${what} cannot be read: ${why}.`
-  const subject = `${transaction.id} event`
-  const alert = alertAbout(transaction, 'unreadable', now, { error }, subject)
-  return {
-    payment: withTransaction(payment, { unreadable_event: first }),
-    alerts: first === event && !isFinal ? [] : [alert],
-  }
-}

@@ -2,7 +2,7 @@
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
-import { endedCheckAt, nextCheckAt } from './check-times.ts'
+import { endedCheckAt, nextCheckAt, withCheckBy } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
@@ -12,7 +12,6 @@ import {
   alertAbout,
   type Decision,
   hasEarlyRefund,
-  idMismatch,
   isRefund,
   isUnpaid,
   newEvent,
@@ -35,8 +34,8 @@ import {
   withRefundSet,
   withRefundSum,
 } from './refunds.ts'
-import type { TransactionRow, WebhookEventRow } from './rows.ts'
-import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { WebhookEventRow } from './rows.ts'
+import { EVENT_OF, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, Paid, RefundSet } from './types.ts'
 
 export interface Applied extends Decision {
@@ -73,51 +72,30 @@ export function applyEvent(known: Payment, event: WebhookEventRow, delivered: De
 }
 
 /**
- * The payment that an event tells of only together with what became of it: what was refunded was
- * paid. It comes first, as an event of its own. Undefined: it is known, or its amount is not.
+ * Where a payment may go from each status. PartiallyRefunded leads to itself: more is refunded,
+ * which is no change of status.
+ * @forTests Every way through the graph.
  */
-export function missedPayment(
-  { transaction }: Payment,
-  event: WebhookEventRow,
-): Omit<WebhookEventRow, 'id'> | undefined {
-  const { paid_amount: amount, to_status } = event
-  const isKnown = !isUnpaid(transaction.status) || transaction.paid_at !== null
-  if (isKnown || amount === null || !isRefund(to_status)) return undefined
-  const alone = { alert: null, error: null, refunds: null, disputes: null, paid_amount: null }
-  return { ...event, ...alone, event_id: paidEventId(event), to_status: 'Paid', amount }
+export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  Pending: ['Paid', 'Failed', 'Cancelled', 'Expired'],
+  Paid: ['Refunded', 'PartiallyRefunded'],
+  PartiallyRefunded: ['Refunded', 'PartiallyRefunded'],
+  Failed: [],
+  Cancelled: [],
+  Expired: [],
+  Refunded: [],
 }
 
-export const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string =>
-  `${event_id}:paid`
+type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
 
 /**
- * Records `event`, whose ids contradict each other or those of this payment: it may be about
- * another one, so it changes nothing, even if the gateway confirms it. `other`: the
- * payment that has another of its ids.
+ * What happens to a payment with status `from` when an event has status `to`.
+ * @forTests Every pair of them.
  */
-export function rejectEvent(
-  payment: Payment,
-  event: WebhookEventRow,
-  other: TransactionRow | undefined,
-  now: number,
-): Applied {
-  const { id, status } = payment.transaction
-  const { gateway_transaction_id: gatewayId, external_reference_id: external } = event
-  const { event_id: eventId, to_status: gatewayStatus, amount, currency } = event
-  const rejected: WebhookEventRow = {
-    ...event,
-    transaction_id: id,
-    from_status: status,
-    outcome: 'rejected',
-  }
-  const detail = { eventId, gatewayStatus, amount, currency }
-  const carried = { gatewayId, external }
-  return {
-    payment,
-    event: rejected,
-    events: [],
-    alerts: [idMismatch(payment.transaction, carried, other, detail, now)],
-  }
+export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
+  if (NEXT[from].includes(to)) return 'applied'
+  if (from === to) return 'unchanged'
+  return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
 }
 
 /** The money of a refund is gone, even if its amount differs, so a refund is always applied. */
@@ -235,11 +213,10 @@ function withNextCheck(payment: Payment, next_check_at: number | null, now: numb
   return withTransaction(payment, { next_check_at: nextCheckAt(now, now) ?? null })
 }
 
-/** At that time or sooner. */
-function withCheckAt(payment: Payment, at: number): Payment {
-  const { next_check_at: due } = payment.transaction
-  return due !== null && due <= at ? payment : withTransaction(payment, { next_check_at: at })
-}
+const withCheckAt = (payment: Payment, at: number): Payment => ({
+  ...payment,
+  transaction: withCheckBy(payment.transaction, at),
+})
 
 const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment =>
   payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null

@@ -58,6 +58,10 @@ export const endedCheckAt = (
   now: number,
 ): number | null => (id === null ? null : now + DAY_MS)
 
+/** Its next check is at that time, or sooner. */
+export const withCheckBy = (row: TransactionRow, at: number): TransactionRow =>
+  row.next_check_at !== null && row.next_check_at <= at ? row : { ...row, next_check_at: at }
+
 /** The first check of a charge whose outcome is unknown. */
 export const unknownCheckAt = (now: number): number => now + UNKNOWN_CHECK_MS
 

@@ -1,6 +1,5 @@
 // An order that was paid twice: at two gateways, or by two of its attempts. Pure.
 
-import { newest } from './match.ts'
 import {
   type Alert,
   alertAbout,
@@ -8,6 +7,7 @@ import {
   heldAmount,
   isUnpaid,
   keepsLateMoney,
+  newest,
   type Payment,
   reopened,
   settleAlert,

@@ -278,6 +278,10 @@ export function raiseAlert(
   return ALERTS.row({ id, kind, subject, gateway, transaction_id, detail, created_at })
 }
 
+/** Two ids of one kind. What is not carried contradicts nothing. */
+export const differs = (own: string | null | undefined, carried: string | null | undefined) =>
+  own != null && carried != null && own !== carried
+
 /**
  * The ids that its gateway `carried`, for the payment or for its charge, are not those of one
  * payment. `other`: the payment that has one of them.
@@ -317,3 +321,10 @@ export const acknowledgeAlert = (
         gateway_reference: gatewayReference,
       }
     : row
+
+/** The last attempt of an order. Ids would not say it: the clock may have been set back. */
+export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
+  rows.reduce<Row | undefined>(
+    (last, row) => (last && last.attempt > row.attempt ? last : row),
+    undefined,
+  )

@@ -1,6 +1,5 @@
-// The graph of a payment: which status may follow which. And the names of its
-// outcomes, events and alerts. Pure. Imports nothing, because the package for receivers of
-// events has it too.
+// The names that a payment goes by: its statuses, and those of its outcomes, events and alerts.
+// Imports nothing, because the package for receivers of events has it too.
 
 export const PAYMENT_STATUSES = [
   'Pending',
@@ -15,21 +14,6 @@ export const PAYMENT_STATUSES = [
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /**
- * Where a payment may go from each status. PartiallyRefunded leads to itself: more is refunded,
- * which is no change of status.
- * @forTests Every way through the graph.
- */
-export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
-  Pending: ['Paid', 'Failed', 'Cancelled', 'Expired'],
-  Paid: ['Refunded', 'PartiallyRefunded'],
-  PartiallyRefunded: ['Refunded', 'PartiallyRefunded'],
-  Failed: [],
-  Cancelled: [],
-  Expired: [],
-  Refunded: [],
-}
-
-/**
  * What a gateway said when it was asked about a payment. `unknown`: that it does not have it.
  * `unreachable`: nothing.
  */
@@ -39,15 +23,6 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number]
 
 /** Ends without money: the order may be paid again, and a late `Paid` is an alert. */
 export const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
-
-export type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
-
-/** What happens to a payment with status `from` when an event has status `to`. */
-export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
-  if (NEXT[from].includes(to)) return 'applied'
-  if (from === to) return 'unchanged'
-  return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
-}
 
 /** The result of an event: by the graph, and by the rules around it. */
 export const OUTCOMES = [

@@ -1,17 +1,17 @@
-// Which payments the sweeper checks, and when; which payment an event belongs to.
+// Which payments the sweeper checks, and when.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isCheckDue } from '../../../../worker/payments/acts/check.ts'
-import { checkSoon, withCheckSoon } from '../../../../worker/payments/acts/webhook.ts'
+import { checkSoon } from '../../../../worker/payments/acts/check-soon.ts'
 import {
   checkedInMs,
   DAY_MS as DAY,
   HOUR_MS as HOUR,
   nextCheckAt,
   unknownCheckAt,
+  withCheckBy,
 } from '../../../../worker/payments/domain/check-times.ts'
-import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
@@ -50,7 +50,7 @@ describe('a check', () => {
     'of a payment that is %s can be made due now: a refund may still fail',
     (status) => {
       const due = (next_check_at: number | null) =>
-        withCheckSoon(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
+        withCheckBy(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
       expect([null, NOW + 9, NOW - 9].map(due)).toEqual([NOW, NOW, NOW - 9])
     },
   )
@@ -94,60 +94,6 @@ describe('a check', () => {
     expect(raised()).toMatchObject([{ ...alert, subject: 'event-1', detail }])
     const named = { ...detail, gatewayTransactionId: 'pay-1' }
     expect(raised('pay-1')).toMatchObject([{ ...alert, subject: 'bank pay-1', detail: named }])
-  })
-})
-
-describe('the payment of an event', () => {
-  const rows = [
-    transactionRow({ id: '1', gateway_transaction_id: 'g-1', external_reference_id: 'x-1' }),
-    transactionRow({ id: '2', gateway_transaction_id: null, external_reference_id: 'x-2' }),
-    transactionRow({
-      id: '3',
-      attempt: 3,
-      gateway_transaction_id: null,
-      external_reference_id: 'x-3',
-    }),
-    transactionRow({ id: '4', gateway: 'other', attempt: 8, gateway_transaction_id: null }),
-    transactionRow({ id: '5', attempt: 9, gateway_transaction_id: 'g-5' }),
-  ]
-  const match = (
-    gtid: string | null,
-    extref: string | null,
-    reference: string | null,
-    money: { transaction_id?: string; amount: number; currency: string } = {
-      amount: 25_000,
-      currency: 'IQD',
-    },
-  ) => {
-    const found = matchTransaction(rows, {
-      gateway: 'bank',
-      gateway_transaction_id: gtid,
-      external_reference_id: extref,
-      reference,
-      ...money,
-    })
-    return found && [found.row.id, found.isContradiction]
-  }
-
-  it('is found by the gateway’s id, then by ours', () => {
-    expect(match('g-1', 'x-1', 'order-1')).toEqual(['1', false])
-    expect(match('g-1', null, null)).toEqual(['1', false])
-    expect(match('g-9', 'x-2', 'order-1')).toEqual(['2', false])
-  })
-
-  it('is found by our own id first, where its gateway was asked about it', () => {
-    const own = { transaction_id: '2', amount: 25_000, currency: 'IQD' }
-    expect(match(null, null, null, own)).toEqual(['2', false])
-    expect(match('g-1', null, null, own)).toEqual(['2', true])
-    expect(match(null, null, null, { ...own, transaction_id: '4' })).toBeUndefined()
-  })
-
-  it('is found by the order alone without an id of ours, if the money agrees', () => {
-    expect(match(null, null, 'order-1')).toEqual(['3', false])
-    expect(match('g-9', null, 'order-1')).toEqual(['3', false])
-    expect(match('g-9', 'x-9', 'order-1')).toBeUndefined()
-    expect(match(null, null, 'order-1', { amount: 24_000, currency: 'IQD' })).toBeUndefined()
-    expect(match(null, null, 'order-1', { amount: 25_000, currency: 'USD' })).toBeUndefined()
   })
 })
 

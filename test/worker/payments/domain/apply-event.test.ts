@@ -2,14 +2,9 @@
 // amounts that matter. Expectations are written out from the contract, not derived from the code.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent, missedPayment } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent, judge, NEXT } from '../../../../worker/payments/domain/apply-event.ts'
 import type { WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
-import {
-  judge,
-  NEXT,
-  PAYMENT_STATUSES,
-  type PaymentStatus,
-} from '../../../../worker/payments/domain/status.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import {
   alertRow,
   came,
@@ -258,38 +253,5 @@ describe('a reported refund that failed', () => {
     expect(again().alerts).toEqual([])
     expect(again().payment.transaction.next_check_at).toBe(NOW)
     expect(again('of another failure').alerts).toHaveLength(1)
-  })
-})
-
-describe('money that is told only together with what became of it', () => {
-  const back = { to_status: 'PartiallyRefunded', amount: 5_000, paid_amount: 20_000 } as const
-  const missed = (from: PaymentStatus, own: Partial<WebhookEventRow> = back) =>
-    missedPayment(paymentOf(came(from)), webhookEventRow(own))
-
-  it('is paid first, from Pending and from each end, as an event of its own', () => {
-    const own = { refunds: '{}', disputes: '{}', error: '{}', alert: 'dispute' } as const
-    const event = webhookEventRow({ ...back, ...own })
-    for (const from of ['Pending', 'Failed', 'Cancelled', 'Expired'] as const) {
-      const { id: _, ...paid } = webhookEventRow({
-        event_id: 'event-1:paid',
-        to_status: 'Paid',
-        amount: 20_000,
-      })
-      expect(missedPayment(paymentOf(came(from)), event)).toMatchObject(paid)
-    }
-  })
-
-  it('is known once it was paid, in time or late', () => {
-    for (const from of ['Paid', 'Refunded', 'PartiallyRefunded'] as const) {
-      expect(missed(from)).toBeUndefined()
-    }
-    const late = paymentOf({ ...came('Paid'), status: 'Expired' })
-    expect(missedPayment(late, webhookEventRow(back))).toBeUndefined()
-  })
-
-  it('is not known if its amount is not told, and comes only before a refund', () => {
-    expect(missed('Failed', { ...back, to_status: 'Refunded' })).toMatchObject({ amount: 20_000 })
-    expect(missed('Failed', { ...back, paid_amount: null })).toBeUndefined()
-    expect(missed('Failed', { ...back, to_status: 'Paid' })).toBeUndefined()
   })
 })

@@ -1,20 +1,13 @@
 // What a person is told of a gateway's event.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent, rejectEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
 import type {
   AlertRow,
   TransactionRow,
   WebhookEventRow,
 } from '../../../../worker/payments/domain/rows.ts'
-import {
-  alertRow,
-  came,
-  NOW,
-  paymentOf,
-  transactionRow,
-  webhookEventRow,
-} from '../../../support/payment-rows.ts'
+import { alertRow, came, NOW, paymentOf, webhookEventRow } from '../../../support/payment-rows.ts'
 
 const raised = (
   from: Parameters<typeof paymentOf>[0],
@@ -28,44 +21,6 @@ const about = { gateway: 'bank', transactionId: '01TX', createdAt: NOW }
 const detail = { reference: 'order-1', eventId: 'event-1', currency: 'IQD' }
 const expected = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
 const error = { code: 'x', message: 'y' }
-
-describe('an event whose ids are not those of one payment', () => {
-  const ids = { gateway_transaction_id: 'g-9', external_reference_id: 'x-9' }
-
-  it('changes nothing, and its alert names all of them and both payments', () => {
-    const payment = paymentOf(came('Paid'))
-    const event = webhookEventRow({ ...ids, to_status: 'Failed' })
-    const other = transactionRow({ id: '01OTHER' })
-    const rejected = rejectEvent(payment, event, other, NOW)
-    expect(rejected.payment).toBe(payment)
-    expect(rejected).toStrictEqual({
-      payment,
-      event: { ...event, transaction_id: '01TX', from_status: 'Paid', outcome: 'rejected' },
-      events: [],
-      alerts: [
-        {
-          ...about,
-          kind: 'id_mismatch',
-          subject: '01TX g-9 x-9',
-          detail: {
-            ...detail,
-            gatewayStatus: 'Failed',
-            amount: 25_000,
-            gatewayTransactionId: 'g-9',
-            externalReferenceId: 'x-9',
-            otherTransactionId: '01OTHER',
-          },
-        },
-      ],
-    })
-  })
-
-  it('names only those that it has', () => {
-    const none = { gateway_transaction_id: null, external_reference_id: null }
-    const [alert] = rejectEvent(paymentOf(), webhookEventRow(none), undefined, NOW).alerts
-    expect(alert?.detail).toStrictEqual({ ...detail, gatewayStatus: 'Paid', amount: 25_000 })
-  })
-})
 
 describe('the alert about a payment without a final status', () => {
   const UNKNOWN = { gateway_transaction_id: null }

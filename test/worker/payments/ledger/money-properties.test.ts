@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { judge } from '../../../../worker/payments/domain/apply-event.ts'
 import { isUnpaid } from '../../../../worker/payments/domain/payment.ts'
 import {
   BESIDE_SUMS,
   EVENT_OF,
-  judge,
   type PaymentStatus,
   UNPAID_ENDS,
 } from '../../../../worker/payments/domain/status.ts'

@@ -2,7 +2,7 @@
 // and the gateway calls back with a signed token. Its settings and its calls.
 
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
-import { differs } from '../../domain/match.ts'
+import { differs } from '../../domain/payment.ts'
 import {
   type ChargeAnswer,
   type Driver,

@@ -1,5 +1,5 @@
 // What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
-// The rules are in acts/check.ts, acts/dispatch.ts and domain/match.ts; a property holds these
+// The rules are in acts/check.ts, acts/dispatch.ts and acts/webhook.ts; a property holds these
 // to them.
 
 import { MAX_RETRY_MS } from '../../../shared/outgoing.ts'

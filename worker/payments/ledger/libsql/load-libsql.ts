@@ -69,7 +69,7 @@ const PARKED = [
   parkedBy('e.reference = t.reference'),
 ].join('\n  UNION ')
 
-/** The payments that have an id of these webhook events, as match.ts decides between them. */
+/** The payments that have an id of these events, as acts/webhook.ts decides between them. */
 function paymentsOf(events: string): string {
   const by = (condition: string) => `SELECT t.id FROM found CROSS JOIN payment_webhook_events e
     CROSS JOIN payment_transactions t

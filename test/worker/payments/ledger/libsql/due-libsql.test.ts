@@ -5,8 +5,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { isCheckDue } from '../../../../../worker/payments/acts/check.ts'
 import { areListenersDue, isDeliveryDue } from '../../../../../worker/payments/acts/dispatch.ts'
 import { LEASE_MS } from '../../../../../worker/payments/acts/store.ts'
+import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/acts/webhook.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
-import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
 import type {
   DeliveryRow,
   OutboxRow,
