@@ -2,7 +2,7 @@
 // that this was a wrong press; a note for who looks at it next. Pure.
 
 import { isPartWhole } from '../domain/capture.ts'
-import { isPaidTwice } from '../domain/double-payment.ts'
+import { isPaidTwice } from '../domain/moved-money.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   acknowledgeAlert,
@@ -15,7 +15,7 @@ import {
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
 import type { Act, Asked, Rules, WorkingSet } from './act.ts'
-import { othersOf, recordAct, storeInOrder } from './store.ts'
+import { othersOf, recordAct, storeMoving } from './store.ts'
 
 interface Acknowledged {
   id: string
@@ -107,7 +107,7 @@ function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules
   const payment = rows.payment(alert.transaction_id ?? undefined)
   if (payment) {
     const decision = unchanged(withAlerts(payment, [alert]))
-    storeInOrder(rows, { before: payment, decision, now }, rules)
+    storeMoving(rows, { before: payment, decision, now }, rules)
   } else {
     rows.put({ alerts: [alert] })
   }

@@ -1,16 +1,14 @@
 // What is stored of a decision: the rows that it has changed or made, its events for their
-// subscribers, its alerts, who asked for it, and what it moves in the books: money that was paid,
-// given back, or came back. Pure, but for new ids.
+// subscribers, its alerts, what follows where it moves money, and who asked for it. Pure, but for
+// new ids.
 
-import { capturedIn, refusedPart } from '../domain/capture.ts'
-import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
+import { decideInOrder, isOfOrder, movementsOf, type References } from '../domain/moved-money.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Decision,
   isRaisedOrSettled,
   type NewEvent,
   type Payment,
-  paidAmount,
   raiseAlert,
   withAlerts,
 } from '../domain/payment.ts'
@@ -21,16 +19,13 @@ import {
   DELIVERIES,
   type DeliveryRow,
   json,
-  type MovementRow,
   OUTBOX,
   type OutboxRow,
-  type RefundRow,
   type TransactionRow,
   toAlert,
   toTransaction,
   type WebhookEventRow,
 } from '../domain/rows.ts'
-import { UNPAID_ENDS } from '../domain/status.ts'
 import type { Rules, Subscribers, WorkingSet } from './act.ts'
 
 /** Stores the rows that a decision has changed or made, with its events and alerts. */
@@ -155,7 +150,7 @@ interface Moving {
  * Stores a decision with what it moves in the books, and with what follows for an order that was
  * paid twice.
  */
-export function storeInOrder(
+export function storeMoving(
   rows: WorkingSet,
   { before, decision, now, event }: Moving,
   rules: Rules,
@@ -175,128 +170,6 @@ export const othersOf = (
     .all('transactions')
     .filter((row) => isOfOrder(transaction, row, references))
     .flatMap(({ id }) => rows.payment(id) ?? [])
-
-/** `event`: the gateway's, with its outcome. Without one, it happened at `now`. */
-interface Cause {
-  now: number
-  event?: WebhookEventRow | undefined
-}
-
-type Moved = Pick<MovementRow, 'kind' | 'amount'> & Partial<MovementRow>
-
-/**
- * The movements of one decision. Those of a payment, without `refused_paid`, `disputed` and
- * `dispute_returned`, add up to what was paid less what was refunded.
- * @forTests The books of single decisions.
- */
-export function movementsOf(
-  before: Payment,
-  decision: Pick<Decision, 'payment' | 'alerts'>,
-  { now, event }: Cause,
-): MovementRow[] {
-  const { transaction } = decision.payment
-  const moved = [
-    ...paidOf(before.transaction, transaction),
-    ...refundsOf(before, decision.payment),
-    ...besideOf(before, decision, event),
-    ...refusedPartOf(before, decision.payment, event),
-    ...disputesOf(before, decision.payment),
-  ]
-  return moved.map((each) => ({
-    id: newId(now),
-    transaction_id: transaction.id,
-    gateway: transaction.gateway,
-    refund_id: null,
-    currency: transaction.paid_currency ?? transaction.currency,
-    booked_at: now,
-    occurred_at: event?.occurred_at ?? now,
-    estimated: 0,
-    ...each,
-  }))
-}
-
-function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
-  if (after.paid_at === null) return []
-  const amount = paidAmount(after) - (before.paid_at === null ? 0 : paidAmount(before))
-  const kind = UNPAID_ENDS.includes(after.status) ? 'late_paid' : 'paid'
-  return before.paid_at === null || amount > 0 ? [{ kind, amount }] : []
-}
-
-/** Refunds of more than was paid count as what was paid. */
-function refundsOf(before: Payment, after: Payment): Moved[] {
-  if (after.transaction.paid_at === null) return []
-  const paid = paidAmount(after.transaction)
-  const isFirst = before.transaction.paid_at === null
-  const paidBefore = isFirst ? 0 : paidAmount(before.transaction)
-  // What was refunded before it was paid counts from now on.
-  const known = isFirst ? [] : before.refunds
-  const changes = after.refunds
-    .map((row) => ({ row, change: made(row) - made(known.find(({ id }) => id === row.id)) }))
-    // What came back first: otherwise what replaces it would be more than was paid.
-    .toSorted((a, b) => a.change - b.change)
-  let sum = known.reduce((total, row) => total + made(row), 0)
-  // What had been refunded of more than was paid counts as soon as more was captured.
-  const gift = Math.min(paidBefore, sum) - Math.min(paid, sum)
-  const last = known.findLast((row) => made(row) > 0)
-  const given: Moved[] =
-    gift < 0 && last ? [{ kind: 'refunded', amount: gift, refund_id: last.id }] : []
-  const moved = changes.flatMap(({ row, change }): Moved[] => {
-    const amount = Math.min(paid, sum) - Math.min(paid, sum + change)
-    sum += change
-    if (amount === 0) return []
-    return [{ kind: amount < 0 ? 'refunded' : 'refund_failed', amount, refund_id: row.id }]
-  })
-  return [...given, ...moved]
-}
-
-const made = (row: RefundRow | undefined): number => (row?.status === 'succeeded' ? row.amount : 0)
-
-/** More of a part that was refused; or less, once the payment counts the whole. */
-function refusedPartOf(before: Payment, after: Payment, event: WebhookEventRow | undefined) {
-  if (!event || capturedIn(event) === undefined) return []
-  const amount = refusedPart(after) - refusedPart(before)
-  const { currency } = event
-  return amount === 0 ? [] : [{ kind: 'refused_paid', amount, currency } satisfies Moved]
-}
-
-/** Money that no payment counts. Reported again, it is the same alert, and no movement. */
-function besideOf(
-  before: Payment,
-  { alerts }: Pick<Decision, 'alerts'>,
-  event: WebhookEventRow | undefined,
-): Moved[] {
-  return alerts.flatMap(({ kind, subject }): Moved[] => {
-    const isKnown = before.alerts.some((row) => row.kind === kind && row.subject === subject)
-    if (isKnown || !event) return []
-    const { amount, currency } = event
-    const isRefused = kind === 'amount_mismatch' && event.outcome === 'rejected'
-    return isRefused ? [{ kind: 'refused_paid', amount, currency }] : []
-  })
-}
-
-/** What banks have taken of each dispute, or of each chargeback, and given back. */
-function disputesOf({ disputes: known }: Payment, { disputes }: Payment): Moved[] {
-  const changes = disputes.map((row) => {
-    const was = known.find(({ id }) => id === row.id)
-    const change = row.out_amount - (was?.out_amount ?? 0)
-    return { dispute: row.dispute, currency: row.currency, change, isSum: was?.part === null }
-  })
-  // Where only the sum was known, its parts are not known to have moved.
-  const [sums, single] = [
-    changes.filter(({ isSum }) => isSum),
-    changes.filter(({ isSum }) => !isSum),
-  ]
-  const merged = sums.map((sum) => {
-    const others = single.filter(({ dispute }) => dispute === sum.dispute)
-    return { ...sum, change: others.reduce((total, { change }) => total + change, sum.change) }
-  })
-  const rest = single.filter(({ dispute }) => sums.every((sum) => sum.dispute !== dispute))
-  return [...merged, ...rest].flatMap(({ change, currency }): Moved[] =>
-    change === 0
-      ? []
-      : [{ kind: change > 0 ? 'disputed' : 'dispute_returned', amount: change, currency }],
-  )
-}
 
 /** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
 export function recordAct(

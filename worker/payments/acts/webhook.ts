@@ -22,7 +22,7 @@ import type { CheckStatus, Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
 import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
-import { store, storeInOrder } from './store.ts'
+import { store, storeMoving } from './store.ts'
 
 export interface Arrival {
   /** ULID. */
@@ -187,7 +187,6 @@ const isOrder = (row: TransactionRow, { reference, amount, currency }: PaymentId
   row.amount === amount &&
   row.currency === currency
 
-
 interface Matched extends Match {
   /** The payment of its row. */
   payment: Payment
@@ -287,8 +286,7 @@ export function missedPayment(
   return { ...event, ...alone, event_id: paidEventId(event), to_status: 'Paid', amount }
 }
 
-const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string =>
-  `${event_id}:paid`
+const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string => `${event_id}:paid`
 
 function takeOne(
   rows: WorkingSet,
@@ -311,7 +309,7 @@ function takeOne(
   const seen = isAsked ? withCheck(decided.payment, event.to_status, now) : decided.payment
   const isClosed = isPageClosed && stored.outcome !== 'rejected'
   const decision = { ...decided, payment: isClosed ? withPageClosed(seen) : seen }
-  storeInOrder(rows, { before: found.payment, decision, now, event: stored }, rules)
+  storeMoving(rows, { before: found.payment, decision, now, event: stored }, rules)
   rows.put({ transactions: others, webhookEvents: [stored] })
   return stored
 }

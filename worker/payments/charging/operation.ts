@@ -6,7 +6,6 @@ import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
 import type { Answer } from '../acts/answer.ts'
 import { checkedInMs } from '../domain/check-times.ts'
-import type { References } from '../domain/double-payment.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -14,6 +13,7 @@ import {
   type PaymentError,
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
+import type { References } from '../domain/moved-money.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import {

@@ -2,7 +2,6 @@
 // of its alert is told.
 
 import { describe, expect, it } from 'vitest'
-import { movementsOf } from '../../../../worker/payments/acts/store.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
 import {
   areDisputesChanged,
@@ -10,6 +9,7 @@ import {
   isDisputeNews,
   withDispute,
 } from '../../../../worker/payments/domain/disputes.ts'
+import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
 import {
   acknowledgeAlert,
   isRaisedOrSettled,

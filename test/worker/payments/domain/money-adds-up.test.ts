@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { beginRefund, finishRefund } from '../../../../worker/payments/acts/refund.ts'
-import { movementsOf } from '../../../../worker/payments/acts/store.ts'
 import { missedPayment } from '../../../../worker/payments/acts/webhook.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
 import {
   type Decision,
   type Payment,

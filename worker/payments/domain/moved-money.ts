@@ -1,0 +1,218 @@
+// What follows where a decision on a payment moves money: the books have each movement, of what was
+// paid, given back, or came back; and its order may be paid twice by it, at two gateways or by two
+// of its attempts, or no more. Pure, but for new ids.
+
+import { capturedIn, refusedPart } from './capture.ts'
+import { newId } from './new-id.ts'
+import {
+  type Alert,
+  alertAbout,
+  type Decision,
+  heldAmount,
+  isUnpaid,
+  keepsLateMoney,
+  newest,
+  type Payment,
+  paidAmount,
+  reopened,
+  settleAlert,
+  unchanged,
+  withAlerts,
+} from './payment.ts'
+import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import { UNPAID_ENDS } from './status.ts'
+
+/** `event`: the gateway's, with its outcome. Without one, it happened at `now`. */
+interface Cause {
+  now: number
+  event?: WebhookEventRow | undefined
+}
+
+type Moved = Pick<MovementRow, 'kind' | 'amount'> & Partial<MovementRow>
+
+/**
+ * The movements of one decision. Those of a payment, without `refused_paid`, `disputed` and
+ * `dispute_returned`, add up to what was paid less what was refunded.
+ */
+export function movementsOf(
+  before: Payment,
+  decision: Pick<Decision, 'payment' | 'alerts'>,
+  { now, event }: Cause,
+): MovementRow[] {
+  const { transaction } = decision.payment
+  const moved = [
+    ...paidOf(before.transaction, transaction),
+    ...refundsOf(before, decision.payment),
+    ...besideOf(before, decision, event),
+    ...refusedPartOf(before, decision.payment, event),
+    ...disputesOf(before, decision.payment),
+  ]
+  return moved.map((each) => ({
+    id: newId(now),
+    transaction_id: transaction.id,
+    gateway: transaction.gateway,
+    refund_id: null,
+    currency: transaction.paid_currency ?? transaction.currency,
+    booked_at: now,
+    occurred_at: event?.occurred_at ?? now,
+    estimated: 0,
+    ...each,
+  }))
+}
+
+function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
+  if (after.paid_at === null) return []
+  const amount = paidAmount(after) - (before.paid_at === null ? 0 : paidAmount(before))
+  const kind = UNPAID_ENDS.includes(after.status) ? 'late_paid' : 'paid'
+  return before.paid_at === null || amount > 0 ? [{ kind, amount }] : []
+}
+
+/** Refunds of more than was paid count as what was paid. */
+function refundsOf(before: Payment, after: Payment): Moved[] {
+  if (after.transaction.paid_at === null) return []
+  const paid = paidAmount(after.transaction)
+  const isFirst = before.transaction.paid_at === null
+  const paidBefore = isFirst ? 0 : paidAmount(before.transaction)
+  // What was refunded before it was paid counts from now on.
+  const known = isFirst ? [] : before.refunds
+  const changes = after.refunds
+    .map((row) => ({ row, change: made(row) - made(known.find(({ id }) => id === row.id)) }))
+    // What came back first: otherwise what replaces it would be more than was paid.
+    .toSorted((a, b) => a.change - b.change)
+  let sum = known.reduce((total, row) => total + made(row), 0)
+  // What had been refunded of more than was paid counts as soon as more was captured.
+  const gift = Math.min(paidBefore, sum) - Math.min(paid, sum)
+  const last = known.findLast((row) => made(row) > 0)
+  const given: Moved[] =
+    gift < 0 && last ? [{ kind: 'refunded', amount: gift, refund_id: last.id }] : []
+  const moved = changes.flatMap(({ row, change }): Moved[] => {
+    const amount = Math.min(paid, sum) - Math.min(paid, sum + change)
+    sum += change
+    if (amount === 0) return []
+    return [{ kind: amount < 0 ? 'refunded' : 'refund_failed', amount, refund_id: row.id }]
+  })
+  return [...given, ...moved]
+}
+
+const made = (row: RefundRow | undefined): number => (row?.status === 'succeeded' ? row.amount : 0)
+
+/** More of a part that was refused; or less, once the payment counts the whole. */
+function refusedPartOf(before: Payment, after: Payment, event: WebhookEventRow | undefined) {
+  if (!event || capturedIn(event) === undefined) return []
+  const amount = refusedPart(after) - refusedPart(before)
+  const { currency } = event
+  return amount === 0 ? [] : [{ kind: 'refused_paid', amount, currency } satisfies Moved]
+}
+
+/** Money that no payment counts. Reported again, it is the same alert, and no movement. */
+function besideOf(
+  before: Payment,
+  { alerts }: Pick<Decision, 'alerts'>,
+  event: WebhookEventRow | undefined,
+): Moved[] {
+  return alerts.flatMap(({ kind, subject }): Moved[] => {
+    const isKnown = before.alerts.some((row) => row.kind === kind && row.subject === subject)
+    if (isKnown || !event) return []
+    const { amount, currency } = event
+    const isRefused = kind === 'amount_mismatch' && event.outcome === 'rejected'
+    return isRefused ? [{ kind: 'refused_paid', amount, currency }] : []
+  })
+}
+
+/** What banks have taken of each dispute, or of each chargeback, and given back. */
+function disputesOf({ disputes: known }: Payment, { disputes }: Payment): Moved[] {
+  const changes = disputes.map((row) => {
+    const was = known.find(({ id }) => id === row.id)
+    const change = row.out_amount - (was?.out_amount ?? 0)
+    return { dispute: row.dispute, currency: row.currency, change, isSum: was?.part === null }
+  })
+  // Where only the sum was known, its parts are not known to have moved.
+  const [sums, single] = [
+    changes.filter(({ isSum }) => isSum),
+    changes.filter(({ isSum }) => !isSum),
+  ]
+  const merged = sums.map((sum) => {
+    const others = single.filter(({ dispute }) => dispute === sum.dispute)
+    return { ...sum, change: others.reduce((total, { change }) => total + change, sum.change) }
+  })
+  const rest = single.filter(({ dispute }) => sums.every((sum) => sum.dispute !== dispute))
+  return [...merged, ...rest].flatMap(({ change, currency }): Moved[] =>
+    change === 0
+      ? []
+      : [{ kind: change > 0 ? 'disputed' : 'dispute_returned', amount: change, currency }],
+  )
+}
+
+/** `per-gateway`: each gateway is a shop of its own, and may use the references of another. */
+export type References = 'shared' | 'per-gateway'
+
+/** Whether another payment is of the same order, and was not begun to pay it once more. */
+export const isOfOrder = (
+  { id, gateway, reference }: TransactionRow,
+  other: TransactionRow,
+  references: References,
+): boolean =>
+  other.reference === reference &&
+  other.id !== id &&
+  other.is_repeat === 0 &&
+  (references === 'shared' || other.gateway === gateway)
+
+/** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
+const holdsMoney = (payment: Payment): boolean =>
+  isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
+
+export const isPaidTwice = (order: readonly Payment[]): boolean =>
+  order.filter(holdsMoney).length > 1
+
+/**
+ * The decision on a payment, with an alert if another one of its order is paid already; and once
+ * all but one are refunded, that on the payments whose alerts are settled by it. If that refund
+ * fails, they are open again.
+ */
+export function decideInOrder(
+  before: Payment,
+  decision: Decision,
+  others: readonly Payment[],
+  now: number,
+): Decision[] {
+  const { payment, alerts } = decision
+  const was = holdsMoney(before)
+  const is = holdsMoney(payment)
+  const held = others.filter(holdsMoney)
+  if (was === is || payment.transaction.is_repeat === 1) return [decision]
+  const other = newest(held.map(({ transaction }) => transaction))
+  if (!is) {
+    if (held.length > 1) return [decision]
+    const settled = others.map((each) => withSettled(each, now))
+    return [{ ...decision, payment: withSettled(payment, now) }, ...settled.map(unchanged)]
+  }
+  if (!other) return [decision]
+  const isBack = payment.transaction.refunded_amount < before.transaction.refunded_amount
+  const again = isBack ? [payment, ...others].map((each) => withReopened(each, now)) : []
+  const [first = payment, ...rest] = again
+  const isSettled = first !== payment || rest.some((each) => !others.includes(each))
+  return isSettled
+    ? [{ ...decision, payment: first }, ...rest.map(unchanged)]
+    : [{ ...decision, alerts: [...alerts, raised(payment, other, now)] }]
+}
+
+const withReopened = (payment: Payment, now: number): Payment =>
+  withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
+
+function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
+  const { paid_amount, paid_currency: currency } = transaction
+  return alertAbout(transaction, 'double_payment', createdAt, {
+    amount: paid_amount ?? transaction.amount,
+    currency: currency ?? transaction.currency,
+    otherTransactionId: other.id,
+    otherGateway: other.gateway,
+  })
+}
+
+const withSettled = (payment: Payment, now: number): Payment =>
+  withAlerts(
+    payment,
+    payment.alerts
+      .filter(({ kind, acknowledged_at: at }) => kind === 'double_payment' && at === null)
+      .map((row) => settleAlert(row, 'refund', now)),
+  )
