@@ -11,16 +11,10 @@ import {
   isRepeatable,
   mayReplace,
   type Replacement,
-  replaced,
+  type Replacing,
+  takeOver,
 } from '../domain/open-charge.ts'
-import {
-  type Decision,
-  isCalled,
-  isForeign,
-  NEVER_CALLED,
-  newEvent,
-  newest,
-} from '../domain/payment.ts'
+import { isCalled, isForeign, NEVER_CALLED, newEvent, newest } from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
@@ -110,17 +104,19 @@ export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> 
           recordCharge(rows, start, way.transaction)
           return begun(way.transaction, known, way.earlier)
         case 'replace': {
-          const { replaced, ...attempt } = replacement(way, known, start)
+          const { replaced, keys, ...own } = takeOver(way, known.keys, start)
+          const transaction = newAttempt(known, { ...start, ...own })
           store(rows, replaced, rules)
-          storeNew(rows, attempt, start, rules)
-          recordCharge(rows, start, attempt.transaction, way.stranded.id)
-          return begun(attempt.transaction, known)
+          storeNew(rows, transaction, start, rules)
+          rows.put({ chargeKeys: keys })
+          recordCharge(rows, start, transaction, way.stranded.id)
+          return begun(transaction, known)
         }
         case 'new': {
-          const attempt = newAttempt(known, start)
-          storeNew(rows, attempt, start, rules)
-          recordCharge(rows, start, attempt.transaction)
-          return begun(attempt.transaction, known)
+          const transaction = newAttempt(known, start)
+          storeNew(rows, transaction, start, rules)
+          recordCharge(rows, start, transaction)
+          return begun(transaction, known)
         }
       }
     },
@@ -141,14 +137,13 @@ function giveFound(rows: WorkingSet, found: FoundCharge, known: Known): FoundCha
 
 function storeNew(
   rows: WorkingSet,
-  { transaction, keys }: Attempt,
+  transaction: TransactionRow,
   { id, now }: ChargeStart,
   rules: Rules,
 ): void {
   const payment = { transaction, refunds: [], disputes: [], alerts: [] }
   const event = newEvent('PaymentInitiated', transaction, { id, now })
   store(rows, { payment, events: [event], alerts: [] }, rules)
-  rows.put({ chargeKeys: keys })
 }
 
 function keysOf({ id, idempotencyKey: key, request, replaces }: ChargeStart): Key[] {
@@ -168,15 +163,8 @@ type Way =
   | { to: 'found'; found: FoundCharge }
   /** Its gateway is called for one that began before. */
   | { to: 'again'; transaction: TransactionRow; earlier: Earlier; keys: readonly ChargeKeyRow[] }
-  | Replacing
+  | ({ to: 'replace' } & Replacing)
   | { to: 'new' }
-
-interface Replacing {
-  to: 'replace'
-  stranded: TransactionRow
-  found: FoundCharge
-  replaces: Replacement
-}
 
 function wayOf(known: Known, start: ChargeStart): Way {
   const { mayCall, replaces } = start
@@ -192,7 +180,8 @@ function wayOf(known: Known, start: ChargeStart): Way {
     !isOfKey &&
     mayReplace(before, replaces, start.now)
   ) {
-    return { to: 'replace', stranded: before, found, replaces }
+    const key = 'key' in found ? found.key : undefined
+    return { to: 'replace', stranded: before, replaces, key }
   }
   if (found.state !== 'unknown' || transaction.called_by !== start.id) return { to: 'found', found }
   // This call is repeated: the answer to its first try was lost.
@@ -261,46 +250,12 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-interface Attempt {
-  transaction: TransactionRow
-  /** Further keys that belong to it from now on. */
-  keys: readonly ChargeKeyRow[]
-}
-
-/**
- * For the same request, the new attempt takes over all keys of the stranded one. For another one no
- * key moves: an old key goes on naming the old request.
- */
-function replacement(
-  { stranded, replaces, found }: Replacing,
-  known: Known,
-  start: ChargeStart,
-): Attempt & { replaced: Decision } {
-  const isRepeat = stranded.is_repeat === 1
-  if (stranded.request_hash !== start.requestHash) {
-    const attempt = newAttempt(known, { ...start, isRepeat })
-    return { ...attempt, replaced: replaced(stranded, replaces, start) }
-  }
-  const given = 'key' in found ? found.key : undefined
-  const first = stranded.idempotency_key ?? given?.idempotency_key
-  const further = known.keys.filter(({ transaction_id }) => transaction_id === stranded.id)
-  if (given && given.idempotency_key !== first) further.push(given)
-  const attempt = newAttempt(known, {
-    ...start,
-    idempotencyKey: first,
-    isRepeat: start.isRepeat === true || isRepeat,
-  })
-  const keys = further.map((key) => ({ ...key, transaction_id: start.id }))
-  const unnamed = { ...stranded, idempotency_key: null }
-  return { ...attempt, keys, replaced: replaced(unnamed, replaces, start) }
-}
-
-function newAttempt({ attempts, installation }: Known, start: ChargeStart): Attempt {
+function newAttempt({ attempts, installation }: Known, start: ChargeStart): TransactionRow {
   const { id, now, until, idempotencyKey } = start
   const { customerPhone: _, ...request } = start.request
   const { gateway, reference, amount, currency, description, metadata } = request
   const attempt = Math.max(0, ...attempts.map((row) => row.attempt)) + 1
-  const transaction = TRANSACTIONS.row({
+  return TRANSACTIONS.row({
     id,
     gateway,
     reference,
@@ -326,7 +281,6 @@ function newAttempt({ attempts, installation }: Known, start: ChargeStart): Atte
     is_repeat: start.isRepeat ? 1 : 0,
     installation,
   })
-  return { transaction, keys: [] }
 }
 
 /** What is known of the request: rows that carry its id, its key or its order. */

@@ -11,7 +11,7 @@ import {
   type Payment,
   withTransaction,
 } from './payment.ts'
-import type { TransactionRow } from './rows.ts'
+import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import { isoTime } from './time.ts'
 import type { OpenedPayment } from './types.ts'
@@ -113,7 +113,8 @@ export function standingOf({ answer, refusal }: Told, isPageOpen: boolean): Stan
 export const standingUnnamed = (
   row: TransactionRow,
   gateway: { chargeRepeatableForMs: number; unseenIsUnpayable?: boolean },
-): Standing => (gateway.chargeRepeatableForMs === 0 || isUnpayable(row, gateway) ? 'unpaid' : 'open')
+): Standing =>
+  gateway.chargeRepeatableForMs === 0 || isUnpayable(row, gateway) ? 'unpaid' : 'open'
 
 /** For a person who cancels it, or for another attempt. */
 export type Purpose = 'cancel' | 'replace'
@@ -173,11 +174,51 @@ export function mayReplace(
   return before.status === 'Pending' && isFree
 }
 
-/** The end of a charge whose place the attempt with this id takes. */
-export function replaced(
+export interface Replacing {
+  stranded: TransactionRow
+  replaces: Replacement
+  /** That of the new request, if it is another one than before. */
+  key: ChargeKeyRow | undefined
+}
+
+interface Successor {
+  id: string
+  requestHash: string
+  idempotencyKey?: string | undefined
+  isRepeat?: boolean
+  correlationId?: string | undefined
+  now: number
+}
+
+/**
+ * The end of a charge, and what the attempt that replaces it has of it. For the same request, that
+ * takes over all keys. For another one no key moves: an old key goes on naming the old request.
+ */
+export function takeOver(
+  { stranded, replaces, key }: Replacing,
+  known: readonly ChargeKeyRow[],
+  by: Successor,
+): { replaced: Decision; keys: ChargeKeyRow[] } & Pick<Successor, 'idempotencyKey' | 'isRepeat'> {
+  const isRepeat = stranded.is_repeat === 1
+  if (stranded.request_hash !== by.requestHash) {
+    const { idempotencyKey } = by
+    return { replaced: replaced(stranded, replaces, by), keys: [], idempotencyKey, isRepeat }
+  }
+  const first = stranded.idempotency_key ?? key?.idempotency_key
+  const further = known.filter(({ transaction_id }) => transaction_id === stranded.id)
+  if (key && key.idempotency_key !== first) further.push(key)
+  return {
+    replaced: replaced({ ...stranded, idempotency_key: null }, replaces, by),
+    keys: further.map((each) => ({ ...each, transaction_id: by.id })),
+    idempotencyKey: first,
+    isRepeat: by.isRepeat === true || isRepeat,
+  }
+}
+
+function replaced(
   stranded: TransactionRow,
   { eventId, nextCheckAt, isUnpayable }: Replacement,
-  by: { id: string; correlationId?: string | undefined; now: number },
+  by: Successor,
 ): Decision {
   const { id, correlationId, now } = by
   const { amount, currency } = stranded
