@@ -103,46 +103,11 @@ export const chargeSchema = z.strictObject({
     .exactOptional(),
 })
 
-export interface ChargeContext extends OperationContext {
-  /** Our own address, as the request shows it. */
-  origin?: string
-}
-
-interface Charged {
-  response: PaymentResponse
-  /** The gateway was called for it now. False: it is a payment that existed before. */
-  isNew: boolean
-}
-
-/**
- * Throws InvalidArgumentException, PaymentConflictException, PaymentsPausedException,
- * GatewayRefusedException, GatewayUnavailableException (the outcome may be unknown),
- * LedgerUnavailable.
- */
-export async function charge(
-  deps: OperationDeps,
-  asked: AskedCharge,
-  context: ChargeContext = {},
-): Promise<Charged> {
-  const { request, gateway, ...options } = validCharge(asked, deps.gateways, context)
-  // Without the phone: a country has so few numbers that the hash could be reversed.
-  const { customerPhone: _, ...hashed } = request
-  const deadlines = deadlinesOf(deps.clock.elapsed())
-  const order = {
-    request,
-    gateway,
-    context,
-    deadlines,
-    hash: await requestHash(hashed),
-    ...options,
-  }
-  const first = await tryInTurn(deps, order)
-  if (!order.isReplacing) return answerTo(deps, order, first)
-  const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
-  return {
-    ...charged,
-    response: { ...charged.response, ...(await openElsewhere(deps, request, deadlines)) },
-  }
+interface ValidCharge {
+  request: ChargeRequest
+  gateway: AnyGateway
+  isReplacing: boolean
+  isRepeat: boolean
 }
 
 /**
@@ -154,7 +119,7 @@ export function validCharge(
   asked: unknown,
   gateways: ReadonlyMap<string, AnyGateway>,
   { idempotencyKey }: OperationContext = {},
-): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
+): ValidCharge {
   const checked = checkFields(chargeSchema, given(asked))
   if (!checked.ok) throw new InvalidArgumentException(checked.error)
   const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = checked.value
@@ -183,15 +148,46 @@ function given(asked: unknown): unknown {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
-/** A valid request, for all of its tries. */
-interface Order {
-  request: ChargeRequest
-  gateway: AnyGateway
+export interface ChargeContext extends OperationContext {
+  /** Our own address, as the request shows it. */
+  origin?: string
+}
+
+/** With what all of its tries have in common. */
+interface Order extends ValidCharge {
+  hash: string
   context: ChargeContext
   deadlines: Deadlines
-  hash: string
-  isRepeat: boolean
-  isReplacing: boolean
+}
+
+interface Charged {
+  response: PaymentResponse
+  /** The gateway was called for it now. False: it is a payment that existed before. */
+  isNew: boolean
+}
+
+/**
+ * Throws InvalidArgumentException, PaymentConflictException, PaymentsPausedException,
+ * GatewayRefusedException, GatewayUnavailableException (the outcome may be unknown),
+ * LedgerUnavailable.
+ */
+export async function charge(
+  deps: OperationDeps,
+  asked: AskedCharge,
+  context: ChargeContext = {},
+): Promise<Charged> {
+  const valid = validCharge(asked, deps.gateways, context)
+  // Without the phone: a country has so few numbers that the hash could be reversed.
+  const { customerPhone: _, ...hashed } = valid.request
+  const deadlines = deadlinesOf(deps.clock.elapsed())
+  const order = { ...valid, hash: await requestHash(hashed), context, deadlines }
+  const first = await tryInTurn(deps, order)
+  if (!order.isReplacing) return answerTo(deps, order, first)
+  const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
+  return {
+    ...charged,
+    response: { ...charged.response, ...(await openElsewhere(deps, valid.request, deadlines)) },
+  }
 }
 
 /** What became of one try. */
@@ -239,34 +235,6 @@ async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement
   return { kind: 'called', begun, called }
 }
 
-/** If `first` has met an open charge that is in the way. */
-async function replaceOpen(deps: OperationDeps, order: Order, first: Tried): Promise<Tried> {
-  const { gateway, deadlines } = order
-  const open = openIn(first, deps.clock.now())
-  if (!open) return first
-  const replaces = await toReplace(deps, gateway, open, deadlines)
-  if (replaces === 'nothing') return first
-  return await tryOnce(deps, order, replaces === 'again' ? undefined : replaces)
-}
-
-/** What is in the way of another attempt. */
-function openIn(tried: Tried, now: number): OpenCharge | undefined {
-  if (tried.kind === 'found') return openBy(tried.begun, now)
-  const { result, transaction } = tried.called
-  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
-  return isPageLost ? { transaction, isPageOpen: false } : undefined
-}
-
-/** Throws as `charge` does. */
-function answerTo({ clock }: OperationDeps, { request, gateway }: Order, tried: Tried): Charged {
-  if (tried.kind === 'found') {
-    return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
-  }
-  const { alert } = toTransaction(tried.begun.transaction)
-  const response = { ...responseOf(gateway, tried.called), ...(alert && { alert }) }
-  return { response, isNew: true }
-}
-
 async function begin(
   deps: OperationDeps,
   { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
@@ -306,6 +274,34 @@ async function abandon({ ledger, clock }: OperationDeps, begun: ChargeBegun): Pr
     now,
     result: { kind: begun.earlier === 'none' ? 'unsent' : 'unknown', nextCheckAt },
   })
+}
+
+/** If `first` has met an open charge that is in the way. */
+async function replaceOpen(deps: OperationDeps, order: Order, first: Tried): Promise<Tried> {
+  const { gateway, deadlines } = order
+  const open = openIn(first, deps.clock.now())
+  if (!open) return first
+  const replaces = await toReplace(deps, gateway, open, deadlines)
+  if (replaces === 'nothing') return first
+  return await tryOnce(deps, order, replaces === 'again' ? undefined : replaces)
+}
+
+/** What is in the way of another attempt. */
+function openIn(tried: Tried, now: number): OpenCharge | undefined {
+  if (tried.kind === 'found') return openBy(tried.begun, now)
+  const { result, transaction } = tried.called
+  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+  return isPageLost ? { transaction, isPageOpen: false } : undefined
+}
+
+/** Throws as `charge` does. */
+function answerTo({ clock }: OperationDeps, { request, gateway }: Order, tried: Tried): Charged {
+  if (tried.kind === 'found') {
+    return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
+  }
+  const { alert } = toTransaction(tried.begun.transaction)
+  const response = { ...responseOf(gateway, tried.called), ...(alert && { alert }) }
+  return { response, isNew: true }
 }
 
 function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): PaymentResponse {
