@@ -12,15 +12,9 @@ import {
   failingEndpointSchema,
   gatewayHealthSchema,
   gatewaysSchema,
-  movementDaySchema,
-  movementDaysSchema,
-  movementSchema,
-  movementSumSchema,
-  movementsSchema,
   noteSchema,
   pauseSchema,
   refundRecordSchema,
-  settledSchema,
   storedEventSchema,
   storySchema,
   sweepReportSchema,
@@ -28,6 +22,14 @@ import {
   unreadableSchema,
   webhookRatesSchema,
 } from '../../worker/payments/api/answers.ts'
+import {
+  movementDaySchema,
+  movementDaysSchema,
+  movementSchema,
+  movementSumSchema,
+  movementsSchema,
+  settledSchema,
+} from '../../worker/payments/api/books-answers.ts'
 import { settlementSchema } from '../../worker/payments/api/books-hono.ts'
 import {
   alertDetailSchema,

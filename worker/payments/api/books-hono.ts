@@ -13,7 +13,7 @@ import { BESIDE_SUMS } from '../domain/status.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
 import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { settledSchema } from './answers.ts'
+import type { settledSchema } from './books-answers.ts'
 import { exported, pagesOf, streamed } from './export.ts'
 import { MAX_DAYS, movementDaysQuery, movementsQuery, queryOf } from './query-parameters.ts'
 
