@@ -18,10 +18,9 @@ import {
   type Payment,
   paidAmount,
   refundUnderWay,
-  settleAlert,
   unchanged,
-  withAlerts,
   withRefund,
+  withSettled,
   withTransaction,
 } from './payment.ts'
 import {
@@ -167,13 +166,7 @@ function withKnownEnd(payment: Payment, { to_status }: WebhookEventRow, now: num
   const { gateway_transaction_id: gatewayId } = payment.transaction
   const isOwn = gatewayId === null && UNPAID_ENDS.includes(to_status)
   if (to_status === 'Pending' || isOwn) return payment
-  const open = payment.alerts.filter(
-    ({ kind, acknowledged_at: at }) => kind === 'unsettled' && at === null,
-  )
-  return withAlerts(
-    payment,
-    open.map((row) => settleAlert(row, 'gateway', now)),
-  )
+  return withSettled(payment, 'unsettled', 'gateway', now)
 }
 
 function changeStatus(

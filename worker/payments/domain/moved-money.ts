@@ -15,9 +15,9 @@ import {
   type Payment,
   paidAmount,
   reopened,
-  settleAlert,
   unchanged,
   withAlerts,
+  withSettled,
 } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
@@ -183,8 +183,11 @@ export function decideInOrder(
   const other = newest(held.map(({ transaction }) => transaction))
   if (!is) {
     if (held.length > 1) return [decision]
-    const settled = others.map((each) => withSettled(each, now))
-    return [{ ...decision, payment: withSettled(payment, now) }, ...settled.map(unchanged)]
+    const settled = (each: Payment) => withSettled(each, 'double_payment', 'refund', now)
+    return [
+      { ...decision, payment: settled(payment) },
+      ...others.map((each) => unchanged(settled(each))),
+    ]
   }
   if (!other) return [decision]
   const isBack = payment.transaction.refunded_amount < before.transaction.refunded_amount
@@ -208,11 +211,3 @@ function raised({ transaction }: Payment, other: TransactionRow, createdAt: numb
     otherGateway: other.gateway,
   })
 }
-
-const withSettled = (payment: Payment, now: number): Payment =>
-  withAlerts(
-    payment,
-    payment.alerts
-      .filter(({ kind, acknowledged_at: at }) => kind === 'double_payment' && at === null)
-      .map((row) => settleAlert(row, 'refund', now)),
-  )

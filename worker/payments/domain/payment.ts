@@ -130,10 +130,21 @@ export function withLateMoneyRefunded(payment: Payment, now: number): Payment {
   if (heldAmount(payment) > 0) return withAlerts(payment, reopened(alerts, 'late_payment', now))
   const last = refunds.findLast(({ status }) => status === 'succeeded')
   const reference = last?.gateway_refund_id ?? last?.id
-  const late = alerts.filter(isLateMoney)
+  return withSettled(payment, 'late_payment', BY_REFUND, now, reference)
+}
+
+/** Its open alerts of this kind are settled. */
+export function withSettled(
+  payment: Payment,
+  kind: AlertKind,
+  by: Settler,
+  now: number,
+  reference?: string,
+): Payment {
+  const open = payment.alerts.filter((row) => row.kind === kind && row.acknowledged_at === null)
   return withAlerts(
     payment,
-    late.map((row) => settleAlert(row, BY_REFUND, now, reference)),
+    open.map((row) => settleAlert(row, by, now, reference)),
   )
 }
 
