@@ -194,6 +194,7 @@ describe('the imports', () => {
       'worker/board/notices/notice-causes.ts',
       'worker/board/notices/notice-turn.ts',
       'worker/shared/notice-rules.ts',
+      'worker/shared/board-limits.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>

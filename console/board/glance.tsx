@@ -1,13 +1,13 @@
 // What a person who leads sees first, above the board: how many work, are stuck, wait for a review
 // and are ready; who is stuck; and what limits the work.
 
+import { PAUSED } from '../../worker/shared/board-limits.ts'
 import { linkTo, route } from '../router.ts'
 import { number } from '../ui/format.ts'
 import { Lasting } from '../ui/time.tsx'
 import { Title, WorkChip } from './card.tsx'
 import type { CardData } from './cards.ts'
 import { type Count, STATES } from './counts.ts'
-import { PAUSED } from './limits.ts'
 
 interface GlanceProps {
   counts: readonly Count[]

@@ -1,9 +1,8 @@
 // What a lead has set for the board: whether tasks are handed out, and to how many.
 
-import type { BoardSettings } from '../../libraries/api/types.ts'
+import { type BoardSettings, limitTexts } from '../../worker/shared/board-limits.ts'
 import type { Live } from '../data/live.ts'
 import { useRead } from '../data/use-read.ts'
-import { count } from '../ui/format.ts'
 
 /** Empty: no limits, or they are not known. Read again when the configuration may have changed. */
 export function useLimits(live: Live): readonly string[] {
@@ -13,13 +12,5 @@ export function useLimits(live: Live): readonly string[] {
   const since = state.name === 'live' ? state.since : undefined
   const query = new URLSearchParams({ path: live.path })
   const settings = useRead<BoardSettings>(`/api/board-settings?${query}`, [changed?.id, since])
-  return typeof settings === 'object' ? limitsOf(settings) : []
+  return typeof settings === 'object' ? limitTexts(settings) : []
 }
-
-const limitsOf = ({ paused, perParent, atMost }: BoardSettings): readonly string[] => [
-  ...(paused ? [PAUSED] : []),
-  ...(perParent ? ['One agent per parent'] : []),
-  ...(atMost === null ? [] : [`At most ${count(atMost, 'claim')}`]),
-]
-
-export const PAUSED = 'Paused: no task is handed out'

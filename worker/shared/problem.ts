@@ -1,5 +1,7 @@
 // The only place where a failure becomes a response. A reason exists only with a status.
 
+import { LIMIT_STATUS } from './board-limits.ts'
+
 /** Every stable code of a failure, with its status. */
 export const STATUS_OF = {
   invalid_path: 400,
@@ -38,9 +40,7 @@ export const STATUS_OF = {
   closed: 409,
   not_ready: 409,
   already_holding: 409,
-  board_paused: 409,
-  parent_taken: 409,
-  board_full: 409,
+  ...LIMIT_STATUS,
   claim_lost: 410,
   payload_too_large: 413,
   invalid_argument: 422,

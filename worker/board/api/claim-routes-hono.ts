@@ -2,16 +2,12 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../../shared/access.ts'
+import { isLimit, whyLimited } from '../../shared/board-limits.ts'
 import { bodyLimit } from '../../shared/body-limit-hono.ts'
 import { Problem } from '../../shared/problem.ts'
 import { readQuery } from '../../shared/query.ts'
 import { sha256Hex } from '../../shared/sha256.ts'
-import {
-  checkSettings,
-  isLimit,
-  type SettingsChange,
-  whyLimited,
-} from '../claims/board-settings.ts'
+import { checkSettings, type SettingsChange } from '../claims/board-settings.ts'
 import type { ClaimRefusal, Held } from '../claims/claim-calls.ts'
 import { coversActor } from '../claims/claims.ts'
 import { repositoryQuery } from '../records.ts'

@@ -1,12 +1,12 @@
 // Which task a claim gets, or why it gets none. Pure: what is known of the board comes in.
 
+import type { BoardSettings, LimitRefusal } from '../../shared/board-limits.ts'
 import type { LightTask, StoredTask } from '../store/columns-sqlite.ts'
 import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from '../tasks/free-tasks.ts'
 import { nextOf } from '../tasks/next-task.ts'
 import { above } from '../tasks/parts.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { type Claimer, type Past, type Why, whyNot } from '../tasks/why-not.ts'
-import type { LimitRefusal } from './board-settings.ts'
 import type { Claim } from './claim-store-sqlite.ts'
 
 /** What is asked for. */
@@ -30,8 +30,7 @@ export interface Known {
   holders: ReadonlyMap<string, Claim>
   /** In ms. */
   now: number
-  /** One agent per parent. */
-  perParent: boolean
+  limits: BoardSettings
 }
 
 /** The task passes the filters of what is asked for. */
@@ -54,7 +53,7 @@ export function chooseNamed(
   id: string,
   board: Pick<Board<StoredTask>, 'config' | 'find'>,
   last: Claim | undefined,
-  { holders, now, perParent }: Known,
+  { holders, now, limits }: Known,
 ): StoredTask | NotChosen {
   const task = board.find(id)
   const holder = holders.get(id)
@@ -64,7 +63,7 @@ export function chooseNamed(
   if (board.config?.closed.includes(task.status)) return { reason: 'closed' }
   const other = holderAround(task, wish, board.find, holders)
   if (other) return claimed(...other)
-  const taken = perParent && holderBeside(task, wish, board.find, holders)
+  const taken = limits.perParent && holderBeside(task, wish, board.find, holders)
   if (taken) return taken
   if (wish.force) return task
   const past = pastOf(task, last)
@@ -114,7 +113,7 @@ export function chooseNext(
   wish: Wish,
   board: Omit<OpenBoard<LightTask>, 'holders'>,
   claims: readonly Claim[],
-  { holders, now, perParent }: Known,
+  { holders, now, limits }: Known,
   fileHash: (id: string) => string | undefined,
 ): LightTask | NotChosen {
   const { actor } = wish
@@ -124,7 +123,7 @@ export function chooseNext(
   const held = { ...board, holders: actors }
   const order = orderFor(held, wish)
   const isTaken = ({ parent }: LightTask) =>
-    perParent && parent !== undefined && order.isBusy(parent)
+    limits.perParent && parent !== undefined && order.isBusy(parent)
   const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter(
     (task) => isAskedFor(wish, task) && !isTaken(task),
   )

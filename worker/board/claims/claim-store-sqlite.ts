@@ -1,9 +1,9 @@
 // The claims of a repository in its own SQLite, and what a lead has set. The tables are in no
 // schema of the board's: what is published anew drops none of them.
 
+import { type BoardSettings, NO_LIMITS } from '../../shared/board-limits.ts'
 import type { Sql } from '../../shared/sql.ts'
 import type { Session } from '../wire.ts'
-import { type BoardSettings, NO_LIMITS } from './board-settings.ts'
 import { type Rest, restsUntil } from './rest.ts'
 
 /** What is stored of a claim. All times in ms. */

@@ -1,6 +1,7 @@
 // Who may work on which task: one agent, one task. A claim is a lease that its holder renews. It is
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
 
+import { type BoardSettings, MAX_VALID } from '../../shared/board-limits.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
@@ -8,7 +9,7 @@ import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { LightTask, StoredTask } from '../store/columns-sqlite.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { isClosedIn } from '../tasks/why-not.ts'
-import { type BoardSettings, MAX_VALID, type SettingsChange } from './board-settings.ts'
+import type { SettingsChange } from './board-settings.ts'
 import {
   chooseNamed,
   chooseNext,
@@ -72,8 +73,9 @@ export class Claims {
       }
       const forgotten = this.#claims.forgotten(request.hash, now)
       if (forgotten) return refused(this.#lost(forgotten))
-      const { paused, perParent, atMost } = this.#claims.settings()
-      if (paused) return refused({ reason: 'board_paused' })
+      const limits = this.#claims.settings()
+      const { atMost } = limits
+      if (limits.paused) return refused({ reason: 'board_paused' })
       const valid = this.#claims.countValid(now)
       if (valid >= MAX_VALID) return refused({ reason: 'too_many_claims' })
       const own = this.#claims.validOf(request.actor, now)
@@ -83,7 +85,7 @@ export class Claims {
       }
       if (atMost !== null && valid >= atMost) return refused({ reason: 'board_full', atMost })
       const holders = this.#holders(state, now)
-      const found = this.#choose(request, { holders, now, perParent })
+      const found = this.#choose(request, { holders, now, limits })
       if ('reason' in found) return refused(found)
       const before = this.#claims.openOf(found.id)
       if (before) this.#writes.end(before, { at: now, outcome: 'replaced' }, turn)

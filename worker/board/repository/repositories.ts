@@ -1,8 +1,9 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
+import type { BoardSettings } from '../../shared/board-limits.ts'
 import type { NoticeCause } from '../../shared/notice-rules.ts'
-import type { BoardSettings, SettingsChange } from '../claims/board-settings.ts'
+import type { SettingsChange } from '../claims/board-settings.ts'
 import type {
   ClaimRefusal,
   ClaimRequest,
