@@ -68,6 +68,9 @@ const inTree = z
 
 const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
 
+/** The long texts of a task: lists leave them out. */
+export const LEFT_OUT = ['checks', 'provenance', 'extra', 'body'] as const
+
 export const taskSchema = z
   .object({
     id: idSchema,

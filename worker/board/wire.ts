@@ -8,6 +8,8 @@ import type * as records from './records.ts'
 
 /** A task as `GET /api/tasks/{id}` returns it. Times are RFC 3339, UTC. */
 export type Task = z.infer<typeof records.taskSchema>
+/** As lists have it. */
+export type LightTask = Omit<Task, (typeof records.LEFT_OUT)[number]>
 export type Session = z.infer<typeof records.sessionSchema>
 /** The last report of an agent about its running session. */
 export type Live = z.infer<typeof records.liveSchema>

@@ -1,9 +1,8 @@
 // What a publication adds to the history of a task: where it differs from what was last recorded.
 // Pure.
 
-import type { LightTask } from '../store/columns-sqlite.ts'
 import { closedIn, isInReview } from '../tasks/task-state.ts'
-import type { Task } from '../wire.ts'
+import type { LightTask, Task } from '../wire.ts'
 import type { Changes, Entry } from './activity-rows.ts'
 import type { Recorded } from './recorded-sqlite.ts'
 
@@ -21,7 +20,7 @@ const shortList = (texts: readonly string[]): string[] =>
   texts.slice(0, MOST_ITEMS).map((text) => shortText(text))
 
 /** What is recorded of a task from now on. */
-export function recordOf({ status, title, inMain, trees }: Omit<Task, 'body'>): Recorded {
+export function recordOf({ status, title, inMain, trees }: LightTask): Recorded {
   const mark =
     inMain === false ? (trees?.find((it) => it.status === status) ?? trees?.[0]) : undefined
   return { status: shortText(status), title: shortText(title), tree: mark?.tree ?? null }

@@ -1,12 +1,13 @@
 // Which task a claim gets, or why it gets none. Pure: what is known of the board comes in.
 
 import type { BoardSettings, LimitRefusal } from '../../shared/board-limits.ts'
-import type { LightTask, StoredTask } from '../store/columns-sqlite.ts'
+import type { StoredTask } from '../store/columns-sqlite.ts'
 import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from '../tasks/free-tasks.ts'
 import { nextOf } from '../tasks/next-task.ts'
 import { above } from '../tasks/parts.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { type Claimer, type Past, type Why, whyNot } from '../tasks/why-not.ts'
+import type { LightTask } from '../wire.ts'
 import type { Claim } from './claim-store-sqlite.ts'
 
 /** What is asked for. */

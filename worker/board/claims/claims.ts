@@ -6,9 +6,10 @@ import type { Log } from '../../shared/log.ts'
 import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
-import type { LightTask, StoredTask } from '../store/columns-sqlite.ts'
+import type { StoredTask } from '../store/columns-sqlite.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { isClosedIn } from '../tasks/why-not.ts'
+import type { LightTask } from '../wire.ts'
 import type { SettingsChange } from './board-settings.ts'
 import {
   chooseNamed,

@@ -2,7 +2,7 @@
 // need not read that.
 
 import type { Sql, SqlValue } from '../../shared/sql.ts'
-import type { LightTask } from './columns-sqlite.ts'
+import type { LightTask } from '../wire.ts'
 
 /** A task that reads open, if the value is a list of the closed statuses. */
 const OPEN = 'status NOT IN (SELECT value FROM json_each(?))'

@@ -1,11 +1,11 @@
 // The columns of a repository's tables: what is stored of a record, and what lists filter by.
 
 import type { SqlValue } from '../../shared/sql.ts'
-import type { DataRecord, Task } from '../wire.ts'
+import { LEFT_OUT } from '../records.ts'
+import type { DataRecord, LightTask, Task } from '../wire.ts'
 import type { SessionFilter, TaskFilter } from './board-rows.ts'
 
-/** What is stored of a task besides its texts; the fields are those that were published. */
-export type LightTask = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'>
+/** What is stored of a task besides its long texts; the fields are those that were published. */
 export type StoredTask = LightTask & {
   fileHash: string
   /** Of the main tree's file alone. */
@@ -73,11 +73,21 @@ export function covered(published: string, overlay: Overlay | undefined) {
 export const joinObjects = (a: string, b: string) =>
   b === '{}' ? a : `${a.slice(0, -1)},${b.slice(1)}`
 
+function parted(task: Task): { light: LightTask; rest: Partial<Task> } {
+  const light: Partial<Task> = { ...task }
+  const rest: Partial<Task> = {}
+  for (const name of LEFT_OUT) {
+    Object.assign(rest, { [name]: task[name] })
+    delete light[name]
+  }
+  return { light: light as LightTask, rest }
+}
+
 /** The columns that only the table of its kind has: what lists filter by, and what they show. */
 export function columnsOf(record: DataRecord, seq: number): Record<string, SqlValue> {
   switch (record.kind) {
     case 'task': {
-      const { body, provenance, checks, extra, ...light } = record.task
+      const { light, rest } = parted(record.task)
       const { status, assignee, ready, executionState, invalid, parent, partOf, trees } = light
       return {
         file_hash: record.file,
@@ -93,7 +103,7 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
         seq,
         published: null,
         light: JSON.stringify(light),
-        rest: JSON.stringify({ checks, provenance, extra, body }),
+        rest: JSON.stringify(rest),
       }
     }
     case 'session': {

@@ -2,25 +2,25 @@
 // agent that waits, and for the page. Pure.
 
 import { traitsOf } from '../../shared/layouts.ts'
-import type { BoardConfig, Task } from '../wire.ts'
+import type { BoardConfig, LightTask } from '../wire.ts'
 import { nextOf, type Order } from './next-task.ts'
 import { above, type Find, openParts, type Waits } from './parts.ts'
 import { statusesOf } from './to-do.ts'
-import { type Claimer, isClaim, isClosedIn, type Past, type Row, whyNot } from './why-not.ts'
+import { type Claimer, isClaim, isClosedIn, type Past, whyNot } from './why-not.ts'
 
 /** The configuration, as far as it counts. */
 export type Config = Pick<BoardConfig, 'states' | 'closed' | 'initial' | 'currentTag'> & {
   layout?: BoardConfig['layout'] | undefined
 }
 
-export interface Board<Of extends Row = Row> {
+export interface Board<Of extends LightTask = LightTask> {
   config: Config | undefined
   find: Find<Of>
   /** By the task: the actor that has a claim of it, or may get it back. */
   holders: ReadonlyMap<string, string>
 }
 
-export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
+export interface OpenBoard<Of extends LightTask = LightTask> extends Board<Of> {
   /** Tasks that do not read closed: all that could be begun, and some of those that wait. */
   open: readonly Of[]
   /** Those that wait. */
@@ -30,15 +30,15 @@ export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
 }
 
 /** Those that are offered to `claimer`, in no order. `pastOf`: what their last claims say. */
-export function freeTasks<Of extends Row>(
+export function freeTasks<Of extends LightTask>(
   board: OpenBoard<Of>,
   claimer: Claimer,
   pastOf: (task: Of) => Past,
 ): Of[] {
   const { open, config, holders, find } = board
   const facts = { find, ...statusesOf(config) }
-  const isHeld = ({ id }: Row) => holders.has(id)
-  const isOthers = ({ id }: Row) => isOther(holders.get(id), claimer)
+  const isHeld = ({ id }: LightTask) => holders.has(id)
+  const isOthers = ({ id }: LightTask) => isOther(holders.get(id), claimer)
   const hasOpenParts = openParts(open, find, board.waits)
   const isShared = new Set<string>()
   for (const [id, holder] of holders) {
@@ -59,10 +59,10 @@ export function freeTasks<Of extends Row>(
 
 /** Of most tasks that wait, no dep was touched in the tree: they need no closer look. */
 const isReadyIn = (
-  { deps = [] }: Row,
+  { deps = [] }: LightTask,
   { tree }: Claimer,
   isClosed: (status: string) => boolean,
-  find: Find<Row>,
+  find: Find<LightTask>,
 ): boolean => tree !== undefined && deps.some((dep) => isClosedIn(find(dep), tree, isClosed))
 
 export const isOther = (holder: string | undefined, { actor }: Claimer): boolean =>
@@ -81,10 +81,8 @@ export function orderFor({ config, holders, find }: Board, claimer: Claimer): Or
 /** It works in no tree. */
 const ANYBODY: Claimer = {}
 
-type Shown = Row & Pick<Task, 'done'>
-
 /** What clients see: the tasks that anybody could begin now. `rows`: all of the board. */
-export function readyTasks<Of extends Shown>(
+export function readyTasks<Of extends LightTask>(
   rows: ReadonlyMap<string, Of>,
   config: Config | undefined,
 ): { tasks: Of[]; next(among: readonly Of[]): Of | undefined } {
@@ -109,7 +107,7 @@ export function readyTasks<Of extends Shown>(
 }
 
 /** A claim that has expired is left. */
-const shownPast = ({ executionState, activeAttempt, done }: Shown): Past => ({
+const shownPast = ({ executionState, activeAttempt, done }: LightTask): Past => ({
   ...(executionState === 'stalled' && isClaim(activeAttempt) && { left: {} }),
   ...(done && { done: {} }),
 })

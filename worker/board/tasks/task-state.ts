@@ -2,8 +2,7 @@
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../../shared/duration.ts'
-import type { Session, Task } from '../wire.ts'
-import type { Row } from './why-not.ts'
+import type { LightTask, Session, Task } from '../wire.ts'
 
 /**
  * `stalled`: its claim expired, or its session is stale. `silent`: somebody works on it, and shows
@@ -29,8 +28,6 @@ export function readSilentAfter(text: unknown): number | undefined {
   return typeof text === 'string' ? durationMs(text.trim()) : undefined
 }
 
-type StatefulRow = Row & Pick<Task, 'done'>
-
 /** In ms. */
 export interface Moment {
   now: number
@@ -45,7 +42,7 @@ export interface Facts extends Moment {
 
 /** Undefined: it is closed, waits, or nobody need look at it. `work`: of this task alone. */
 export function stateOf(
-  task: StatefulRow,
+  task: LightTask,
   work: readonly Work[],
   facts: Facts,
 ): CurrentState | undefined {
@@ -74,14 +71,10 @@ export const isSilent = (work: Work, { now, silentAfterMs }: Moment): boolean =>
 
 const isOpen = ({ health }: Work): boolean => health === 'active' || health === 'stalled'
 
-const isClosedInMain = ({ inMain, status }: StatefulRow, isClosed: Facts['isClosed']): boolean =>
+const isClosedInMain = ({ inMain, status }: LightTask, isClosed: Facts['isClosed']): boolean =>
   inMain !== false && isClosed(status)
 
-function workOn(
-  task: StatefulRow,
-  work: readonly Work[],
-  moment: Moment,
-): CurrentState | undefined {
+function workOn(task: LightTask, work: readonly Work[], moment: Moment): CurrentState | undefined {
   // Of an earlier attempt a session may be stale for ever.
   const own = work.filter((it) => isOpen(it) && (it.claim || it.id === task.sessionId))
   if (own.length === 0) return workByRow(task)
@@ -97,7 +90,7 @@ function workOn(
 }
 
 /** By its row alone, for who has read no sessions: how silent somebody is it does not say. */
-function workByRow({ executionState }: StatefulRow): CurrentState | undefined {
+function workByRow({ executionState }: LightTask): CurrentState | undefined {
   if (executionState === 'stalled') return { state: 'stalled' }
   return executionState === 'active' ? { state: 'work' } : undefined
 }
@@ -106,11 +99,11 @@ const stalledAt = (work: Work): number =>
   work.claim ? timeOf(work.claim.expiresAt) : activeAtOf(work)
 
 /** Whether somebody has to look at it, also while it is worked on. */
-export const isInReview = (task: StatefulRow, isClosed: Facts['isClosed']): boolean =>
+export const isInReview = (task: LightTask, isClosed: Facts['isClosed']): boolean =>
   reviewOf(task, isClosed) !== undefined
 
 /** What a person has to look at before it is merged; what the main tree deleted, nobody has to. */
-function reviewOf(task: StatefulRow, isClosed: Facts['isClosed']): CurrentState | undefined {
+function reviewOf(task: LightTask, isClosed: Facts['isClosed']): CurrentState | undefined {
   const { done, deletedInMain } = task
   if (deletedInMain || isClosedInMain(task, isClosed)) return undefined
   const closed = closedIn(task, isClosed)

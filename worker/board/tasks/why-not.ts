@@ -1,10 +1,8 @@
 // Whether a task can be begun, and why not. Pure.
 
-import type { Task } from '../wire.ts'
+import type { LightTask } from '../wire.ts'
 import { above, type Find } from './parts.ts'
 import type { Statuses } from './to-do.ts'
-
-export type Row = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'>
 
 /** Who would begin it. */
 export interface Claimer {
@@ -32,11 +30,11 @@ export interface Past {
 }
 
 export interface Facts extends Statuses {
-  find: Find<Row>
+  find: Find<LightTask>
 }
 
 /** Empty: it can be begun. The first is what must change first. */
-export function whyNot(task: Row, claimer: Claimer, past: Past, facts: Facts): Why[] {
+export function whyNot(task: LightTask, claimer: Claimer, past: Past, facts: Facts): Why[] {
   return [
     ...standing(task, claimer, facts),
     ...inTrees(task, claimer, past, facts),
@@ -45,7 +43,7 @@ export function whyNot(task: Row, claimer: Claimer, past: Past, facts: Facts): W
   ]
 }
 
-function standing(task: Row, { tree }: Claimer, facts: Facts): Why[] {
+function standing(task: LightTask, { tree }: Claimer, facts: Facts): Why[] {
   if (task.ready) return []
   if (task.invalid !== undefined) return [{ kind: task.sharesId ? 'shared_id' : 'unreadable' }]
   if (task.held) return [whyHeld(task, facts)]
@@ -61,7 +59,7 @@ function standing(task: Row, { tree }: Claimer, facts: Facts): Why[] {
   })
 }
 
-function whyHeld(task: Row, facts: Facts): Why {
+function whyHeld(task: LightTask, facts: Facts): Why {
   const [tree] = task.inMain === false ? (task.trees ?? []) : []
   if (tree) return { kind: 'held', tree: tree.tree }
   const [whole] = above(task, facts.find)
@@ -69,12 +67,12 @@ function whyHeld(task: Row, facts: Facts): Why {
   return isWaiting && !task.folder ? { kind: 'part', task: whole.id } : { kind: 'held' }
 }
 
-const isClosedInMain = (dep: Row | undefined, { isClosed }: Facts): boolean =>
+const isClosedInMain = (dep: LightTask | undefined, { isClosed }: Facts): boolean =>
   dep !== undefined && dep.inMain !== false && isClosed(dep.status)
 
 /** Whether this linked worktree has closed it. */
 export const isClosedIn = (
-  task: Row | undefined,
+  task: LightTask | undefined,
   name: string | undefined,
   isClosed: (status: string) => boolean,
 ): boolean =>
@@ -82,10 +80,13 @@ export const isClosedIn = (
   task?.trees?.some(({ tree, status = '' }) => tree === name && isClosed(status)) === true
 
 /** The trees that closed it. */
-const closedIn = ({ trees = [] }: Partial<Row> = {}, { isClosed }: Facts): (string | undefined)[] =>
+const closedIn = (
+  { trees = [] }: Partial<LightTask> = {},
+  { isClosed }: Facts,
+): (string | undefined)[] =>
   trees.filter(({ status }) => status !== undefined && isClosed(status)).map(({ tree }) => tree)
 
-function inTrees(task: Row, claimer: Claimer, { left }: Past, facts: Facts): Why[] {
+function inTrees(task: LightTask, claimer: Claimer, { left }: Past, facts: Facts): Why[] {
   const { trees = [] } = task
   if (trees.length === 0 || task.inMain === false) return []
   return trees.flatMap(({ tree, status, invalid }): Why[] => {
@@ -99,20 +100,20 @@ function inTrees(task: Row, claimer: Claimer, { left }: Past, facts: Facts): Why
   })
 }
 
-function inMain(task: Row, { left, done }: Past, facts: Facts): Why[] {
+function inMain(task: LightTask, { left, done }: Past, facts: Facts): Why[] {
   if (done) return [{ kind: 'closed', ...done }]
   return isWorkedOn(task) || !(left || facts.isToDo(task.status)) ? [{ kind: 'begun' }] : []
 }
 
 /** A claim that has expired holds nothing. */
-const isWorkedOn = ({ executionState, activeAttempt }: Row): boolean =>
+const isWorkedOn = ({ executionState, activeAttempt }: LightTask): boolean =>
   executionState !== undefined && !(executionState === 'stalled' && isClaim(activeAttempt))
 
 /** The attempt of a session that is a claim. */
 export const isClaim = (attempt: string | undefined): boolean =>
   attempt?.startsWith('claim-') === true
 
-function assigned({ assignee, assignees }: Row, claimer: Claimer): Why[] {
+function assigned({ assignee, assignees }: LightTask, claimer: Claimer): Why[] {
   const all = assignees ?? (assignee === undefined ? [] : [assignee])
   const [to] = all
   const own = [claimer.actor, claimer.assignee].map(nameOf)
