@@ -13,7 +13,7 @@ import { closedLoad, postOf } from './payments/load.ts'
 import { startPayments, tokenFor } from './programs.ts'
 import { LABEL } from './target.ts'
 
-const MOST_ROUND_TRIPS = 4
+const MAX_ROUND_TRIPS = 4
 /** The response time of a fast gateway. */
 const GATEWAY_MS = 50
 /** Concurrent charges share round trips, so only single charges show their number. */
@@ -23,7 +23,7 @@ const QUICK: typeof FULL = { counted: 10, timed: 20, rounds: 1 }
 /** The wait for writes after the response, which count as well. */
 const SETTLE_MS = 500
 const WARM_UP = 30
-const MOST_MS = 120_000
+const MAX_MS = 120_000
 
 export const runCharge: Bench = async (run) => {
   const plan = run.isQuick ? QUICK : FULL
@@ -31,7 +31,7 @@ export const runCharge: Bench = async (run) => {
     const show = reporter(run, LABEL.signalbox, `${at} at a time`)
     const isAlone = at === 1
     const roundTrips = await countRoundTrips(join(run.workDir, `count-${at}`), at, plan.counted)
-    show('', 'round trips', roundTrips, isAlone ? MOST_ROUND_TRIPS : undefined)
+    show('', 'round trips', roundTrips, isAlone ? MAX_ROUND_TRIPS : undefined)
     const besideMs: number[] = []
     for (let round = 0; round < plan.rounds; round++) {
       const charges = plan.timed * (isAlone ? 1 : 2)
@@ -98,7 +98,7 @@ async function openShop(dir: string, { isDirect = false } = {}) {
       await closedLoad({
         port: edge.port,
         connections: at,
-        mostMs: MOST_MS,
+        mostMs: MAX_MS,
         next: () => (sent < charges ? `${prefix}-${sent++}` : undefined),
         bytes: (orderId) => chargeOf(orderId, bearer),
         onEnd(orderId, reply, tookMs) {

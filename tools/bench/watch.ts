@@ -8,9 +8,9 @@ import { type BenchBoard, counted, makeBoard } from './board.ts'
 import { coreOf, mebibytesOf } from './proc.ts'
 import { LABEL, Messages, startTarget } from './target.ts'
 
-const MOST_AT_REST = { ready: 2_000, memory: 200, cpu: 1 }
+const MAX_AT_REST = { ready: 2_000, memory: 200, cpu: 1 }
 /** On Node all is one process; on workerd the sidecar is measured. */
-const MOST_FIRST = {
+const MAX_FIRST = {
   'signalbox-node': { printed: 3_000, published: 12_000, memory: 300 },
   signalbox: { printed: undefined, published: 15_000, memory: undefined },
 }
@@ -42,12 +42,12 @@ async function firstStarts(run: BenchRun, board: BenchBoard, { starts }: typeof 
       found.push({ printed: target.printedMs, published: target.readyMs, memory })
     }
     rmSync(dataDir, { recursive: true })
-    const most = MOST_FIRST[system]
+    const max = MAX_FIRST[system]
     const show = reporter(run, LABEL[system], `first start, ${counted(board)}: `)
-    const all = (of: keyof typeof most) => found.map((it) => it[of])
-    show('`signalbox ready` is printed', 'ms', all('printed'), most.printed)
-    show('all is at the edge', 'ms', all('published'), most.published)
-    show('memory at most', 'MiB', all('memory'), most.memory)
+    const all = (of: keyof typeof max) => found.map((it) => it[of])
+    show('`signalbox ready` is printed', 'ms', all('printed'), max.printed)
+    show('all is at the edge', 'ms', all('published'), max.published)
+    show('memory at most', 'MiB', all('memory'), max.memory)
   }
 }
 
@@ -66,11 +66,11 @@ async function atRest(run: BenchRun, board: BenchBoard, plan: typeof FULL) {
     using _ = await Messages.open(target)
     await sleep(plan.settleMs)
     const cpu = await coreOf(target.pid, plan.restMs)
-    const most = system === 'signalbox' ? MOST_AT_REST : undefined
+    const max = system === 'signalbox' ? MAX_AT_REST : undefined
     const show = reporter(run, target.system, `${counted(board)} at rest: `)
-    show('ready after a restart', 'ms', readyMs, most?.ready)
-    show('memory', 'MiB', mebibytesOf(target.pid, 'VmRSS'), most?.memory)
+    show('ready after a restart', 'ms', readyMs, max?.ready)
+    show('memory', 'MiB', mebibytesOf(target.pid, 'VmRSS'), max?.memory)
     show('memory at most', 'MiB', mebibytesOf(target.pid, 'VmHWM'))
-    show('of a core', '%', cpu, most?.cpu)
+    show('of a core', '%', cpu, max?.cpu)
   }
 }

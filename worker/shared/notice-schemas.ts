@@ -6,13 +6,13 @@ import { checkFields } from './fields.ts'
 import { ADDRESSED, NOTICE_CAUSES } from './notice-rules.ts'
 import { addressProblem } from './outgoing.ts'
 
-const MOST_RULES = 64
-const MOST_MINUTES = 30 * 24 * 60
-const MOST_CHARS = 2_048
+const MAX_RULES = 64
+const MAX_MINUTES = 30 * 24 * 60
+const MAX_CHARS = 2_048
 
 const address = z
   .string()
-  .max(MOST_CHARS)
+  .max(MAX_CHARS)
   .refine((text) => addressProblem(text) === undefined, {
     error: ({ input }) => addressProblem(String(input)) ?? 'is not an address',
   })
@@ -27,20 +27,20 @@ const ONE_TARGET = { error: `must name one of ${ADDRESSED.join(', ')} and comman
 const rule = <Command extends z.ZodType>(command: Command) =>
   z.strictObject({
     on: z.enum(NOTICE_CAUSES),
-    minutes: z.number().min(0).max(MOST_MINUTES).exactOptional(),
+    minutes: z.number().min(0).max(MAX_MINUTES).exactOptional(),
     to: z
       .strictObject({ ...addresses, command: command.exactOptional() })
       .refine(hasOneKey, ONE_TARGET),
   })
 
-const argument = z.string().max(MOST_CHARS)
+const argument = z.string().max(MAX_CHARS)
 const fileSchema = z.object({
-  notices: z.array(rule(z.tuple([argument.min(1)], argument))).max(MOST_RULES),
+  notices: z.array(rule(z.tuple([argument.min(1)], argument))).max(MAX_RULES),
 })
 
 /** A rule as a sidecar publishes it: its command stays on its machine, and has a name here. */
 const publishedRuleSchema = rule(z.string().regex(/^[0-9a-f]{16}$/))
-export const publishedRulesSchema = z.array(publishedRuleSchema).max(MOST_RULES)
+export const publishedRulesSchema = z.array(publishedRuleSchema).max(MAX_RULES)
 export type PublishedRule = z.infer<typeof publishedRuleSchema>
 
 /** What is wrong with `notices` of the file, one clause each. */

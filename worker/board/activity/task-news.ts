@@ -12,12 +12,12 @@ export type Before = LightTask & Pick<Task, 'checks'>
 type News = Pick<Entry, 'kind' | 'title' | 'tree' | 'changes'>
 
 /** Of a text, and of a list: one row must not hold a whole file. */
-const MOST_CHARS = 500
-const MOST_ITEMS = 50
+const MAX_CHARS = 500
+const MAX_ITEMS = 50
 
-export const shortText = (text: string): string => text.slice(0, MOST_CHARS).toWellFormed()
+export const shortText = (text: string): string => text.slice(0, MAX_CHARS).toWellFormed()
 const shortList = (texts: readonly string[]): string[] =>
-  texts.slice(0, MOST_ITEMS).map((text) => shortText(text))
+  texts.slice(0, MAX_ITEMS).map((text) => shortText(text))
 
 /** What is recorded of a task from now on. */
 export function recordOf({ status, title, inMain, trees }: LightTask): Recorded {

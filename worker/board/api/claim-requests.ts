@@ -6,8 +6,8 @@ import { isPrintable, printable, printableLines } from '../../shared/printable.t
 import { taskSchema } from '../records.ts'
 
 const BYTES = new TextEncoder()
-const LEAST_TTL_MS = 10_000
-const MOST_TTL_MS = 86_400_000
+const MIN_TTL_MS = 10_000
+const MAX_TTL_MS = 86_400_000
 const TTL_MS = 600_000
 
 const NAME_BYTES = 128
@@ -40,8 +40,8 @@ const claim = z
   .describe('A secret of 128 bits that the client makes, as base64url. Only its hash is stored.')
 const ttlMs = z
   .int()
-  .min(LEAST_TTL_MS)
-  .max(MOST_TTL_MS)
+  .min(MIN_TTL_MS)
+  .max(MAX_TTL_MS)
   .describe('How long it holds without a renewal.')
 
 export const claimSchema = z

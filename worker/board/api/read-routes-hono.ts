@@ -140,13 +140,13 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   return app
 }
 
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 const ROWS = 100
 
 function limitOf(text: string): number {
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
-  if (limit <= MOST_ROWS) return limit
-  throw new Problem('bad_limit', `The limit must be a whole number from 1 to ${MOST_ROWS}.`)
+  if (limit <= MAX_ROWS) return limit
+  throw new Problem('bad_limit', `The limit must be a whole number from 1 to ${MAX_ROWS}.`)
 }
 
 async function answerRead(

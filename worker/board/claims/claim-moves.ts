@@ -16,15 +16,15 @@ type Text = Pick<Task, 'id' | 'title' | 'status' | 'parent' | 'rank' | 'unnumber
 export const NO_MOVES: Moved = { named: [], went: [], came: [] }
 
 /** With more than one of a list, or so many of a title, none is known to be that of the claim. */
-const MOST_PLACES = 2
-const MOST_NAMED = 1_000
+const MAX_PLACES = 2
+const MAX_NAMED = 1_000
 /** A task that may be that of a claim is kept for so long. */
 const MAY_BE_MS = 120_000
 
 /** `before`: the title that the task had; undefined: it is new. */
 export function cameIn(moved: Moved, texts: Texts, task: Text, before: string | undefined): Moved {
   const isNamed = texts.titles.has(task.title) && before !== task.title
-  const named = isNamed && moved.named.length < MOST_NAMED ? [...moved.named, task.id] : moved.named
+  const named = isNamed && moved.named.length < MAX_NAMED ? [...moved.named, task.id] : moved.named
   const came = before === undefined ? placed(moved.came, texts, task) : moved.came
   return { ...moved, named, came }
 }
@@ -40,7 +40,7 @@ function placed(
   { id, parent, rank, unnumbered }: Text,
 ): ListPlace[] {
   if (!unnumbered || parent === undefined || !lists.has(parent)) return known
-  const isFull = known.filter((it) => it.parent === parent).length >= MOST_PLACES
+  const isFull = known.filter((it) => it.parent === parent).length >= MAX_PLACES
   return isFull ? known : [...known, { id, parent, rank }]
 }
 

@@ -41,7 +41,7 @@ export const LONGEST_WAIT_MS = MAX_RETRY_MS + COMMAND_LEASE_MS
 /** Who tests a rule waits for that, and not for longer. */
 const TESTED_FOR_MS = 120_000
 /** For one target: more is not read once its receiver is up again. */
-const MOST_PENDING = 50
+const MAX_PENDING = 50
 
 export class Deliveries {
   readonly #store: NoticeStore
@@ -53,7 +53,7 @@ export class Deliveries {
   }
 
   add(target: Target, notice: Notice, now: number): string {
-    for (const row of this.#store.pendingFor(target.key).slice(0, 1 - MOST_PENDING)) {
+    for (const row of this.#store.pendingFor(target.key).slice(0, 1 - MAX_PENDING)) {
       this.#fail(row, row.error ?? 'Too many wait for this target.', now)
     }
     const id = `ntc_${crypto.randomUUID().replaceAll('-', '')}`

@@ -78,14 +78,14 @@ export function bodyOf(notice: Notice, board: string, at: number): string {
 }
 
 /** In a chat nobody reads more. */
-const MOST_LINES = 20
+const MAX_LINES = 20
 
 /** One line a cause, below the board's name. */
 export function textOf({ causes, more = 0, test }: Notice, board: string): string {
-  const left = causes.length - MOST_LINES + more
+  const left = causes.length - MAX_LINES + more
   return [
     `Signalbox, ${board}:${test ? ' a test' : ''}`,
-    ...causes.slice(0, MOST_LINES).map(causeLine),
+    ...causes.slice(0, MAX_LINES).map(causeLine),
     ...(left > 0 ? [`and ${left} more`] : []),
   ].join('\n')
 }

@@ -37,9 +37,9 @@ const GATHER_MS_A_TASK = 0.1
  * A sidecar that lost its power sends nothing. Where it holds a socket, each look wakes the object.
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
-const MOST_CAUSES = 100
+const MAX_CAUSES = 100
 /** As many as rules may have: who publishes others each second must not fill a row. */
-const MOST_GONE = 64
+const MAX_GONE = 64
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
@@ -99,7 +99,7 @@ export class Notices {
     this.#store.forget(keys, now - FLAPPING_MS)
     const gone = [...state.targets.map((target) => ({ ...target, at: now })), ...lately]
       .filter(({ key }) => !targets.some((target) => target.key === key))
-      .slice(0, MOST_GONE)
+      .slice(0, MAX_GONE)
     const isDecided = rules.length > 0 && { decideAt: now }
     this.#save({ ...state, ...next, gone, board, ...isDecided }, now)
   }
@@ -352,9 +352,9 @@ function ending(known: ReturnType<NoticeStore['known']>, now: number) {
 }
 
 function noticeWith(causes: readonly News[]): Notice {
-  const more = causes.length - MOST_CAUSES
+  const more = causes.length - MAX_CAUSES
   return {
-    causes: causes.slice(0, MOST_CAUSES).map(({ key: _, isVague: __, since, ...cause }) => ({
+    causes: causes.slice(0, MAX_CAUSES).map(({ key: _, isVague: __, since, ...cause }) => ({
       ...cause,
       since: timeText(since),
     })),
