@@ -20,7 +20,7 @@ export function heldOf({ task, title, generation, expiresAt, end }: Claim): Held
 /** What lies over its task; undefined: nothing. */
 export function overlayOf({ generation, actor: by, isStalled, end }: Claim): Overlay | undefined {
   const session = sessionId(generation)
-  if (end) return end.rests && { done: { at: timeText(end.at), by, session, ...said(end) } }
+  if (end) return end.rests && { done: { at: timeText(end.at), by, session, ...summaryOf(end) } }
   const executionState = isStalled ? 'stalled' : 'active'
   return { activeAttempt: session, executionState, sessionId: session }
 }
@@ -34,7 +34,7 @@ export function overlaysBy(claims: ClaimStore, tasks: readonly string[]): Map<st
   return new Map(over)
 }
 
-const said = ({ summary }: ClaimEnd) => (summary === undefined ? {} : { summary })
+const summaryOf = ({ summary }: ClaimEnd) => (summary === undefined ? {} : { summary })
 
 const timeText = (ms: number): string => new Date(ms).toISOString()
 
@@ -55,7 +55,7 @@ export function sessionOf(claim: Claim): Session {
     ...(claim.activeAt !== undefined && { activeAt: timeText(claim.activeAt) }),
     ...(end && { endedAt: timeText(end.at) }),
     ...(branch !== undefined && { branch }),
-    ...(end && said(end)),
+    ...(end && summaryOf(end)),
     ...(state === 'canceled' && end && { cancelReason: end.outcome }),
     health: claim.isStalled ? 'stalled' : state,
     live: {

@@ -34,6 +34,9 @@ import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
 import { restOf, unrested } from './rest.ts'
 
+/** With its task, as JSON. */
+type Whole = Held & { json: string }
+
 export class Claims {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
@@ -64,55 +67,15 @@ export class Claims {
       // What the next task is, is known when all were read.
       const isLater = reading !== undefined && request.task === undefined
       if (!published) return refused({ reason: isLater ? 'nothing_ready' : 'unpublished' })
-      const known = this.#claims.bySecret(request.hash)
-      if (known) {
-        if (!isValid(known, now)) return refused(this.#lost(known))
-        if (!this.#isOf(known, request)) {
-          return refused({ reason: 'already_holding', task: known.task })
-        }
-        return { ok: true, answer: { ...this.#whole(known), isRepeated: true }, frames }
-      }
-      const forgotten = this.#claims.forgotten(request.hash, now)
-      if (forgotten) return refused(this.#lost(forgotten))
+      const earlier = this.#earlier(request, now)
+      if (earlier && 'reason' in earlier) return refused(earlier)
+      if (earlier) return { ok: true, answer: { ...earlier, isRepeated: true }, frames }
       const limits = this.#claims.settings()
-      const { atMost } = limits
-      if (limits.paused) return refused({ reason: 'board_paused' })
-      const valid = this.#claims.countValid(now)
-      if (valid >= MAX_VALID) return refused({ reason: 'too_many_claims' })
-      const own = this.#claims.validOf(request.actor, now)
-      const [held] = own
-      if (held && own.length >= request.max) {
-        return refused({ reason: 'already_holding', task: held.task })
-      }
-      if (atMost !== null && valid >= atMost) return refused({ reason: 'board_full', atMost })
-      const holders = this.#holders(state, now)
-      const found = this.#choose(request, { holders, now, limits })
+      const limited = this.#limited(request, limits, now)
+      if (limited) return refused(limited)
+      const found = this.#choose(request, { holders: this.#holders(state, now), now, limits })
       if ('reason' in found) return refused(found)
-      const before = this.#claims.openOf(found.id)
-      if (before) this.#writes.end(before, { at: now, outcome: 'replaced' }, turn)
-      const { hash, actor, ttlMs, max, client, model, branch, tree } = request
-      const twins = this.#twinsOf(found)
-      const claim: Claim = {
-        generation: Math.max(this.#claims.lastGeneration() + 1, now),
-        hash,
-        actor,
-        ttlMs,
-        max,
-        task: found.id,
-        title: found.title,
-        ...(found.inMain !== false && { copy: found.copyHash }),
-        ...(found.parent !== undefined && { parent: found.parent }),
-        ...(twins.length > 0 && { twins }),
-        ...(client !== undefined && { client }),
-        ...(model !== undefined && { model }),
-        ...(branch !== undefined && { branch }),
-        ...(tree !== undefined && { tree }),
-        startedAt: now,
-        renewedAt: now,
-        expiresAt: now + ttlMs,
-      }
-      this.#writes.pass(found.id, claim.generation)
-      this.#writes.dispatch(claim, turn, 'began')
+      const claim = this.#begin(found, request, turn)
       return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
     })
   }
@@ -129,9 +92,9 @@ export class Claims {
       const isReturning = this.#isReturning(known, now)
       if (known.end && !isReturning) return { ok: true, answer: heldOf(known), frames }
       const { isStalled = false, ...claim } = known
-      const isSaid = progress !== undefined && progress !== known.progress
-      const sign = isSaid ? now : Math.min(activeAt ?? 0, now)
-      const isActive = sign > (known.activeAt ?? known.startedAt)
+      const isProgress = progress !== undefined && progress !== known.progress
+      const lastActiveAt = isProgress ? now : Math.min(activeAt ?? 0, now)
+      const isActive = lastActiveAt > (known.activeAt ?? known.startedAt)
       const lasts = ttlMs ?? claim.ttlMs
       const renewed: Claim = {
         ...claim,
@@ -139,9 +102,9 @@ export class Claims {
         renewedAt: now,
         expiresAt: now + lasts,
         ...(progress !== undefined && { progress }),
-        ...(isActive && { activeAt: sign }),
+        ...(isActive && { activeAt: lastActiveAt }),
       }
-      if (isSaid || isStalled) this.#writes.dispatch(renewed, turn)
+      if (isProgress || isStalled) this.#writes.dispatch(renewed, turn)
       else if (isActive) this.#writes.note(renewed)
       else this.#writes.keep(renewed)
       const held = heldOf(renewed)
@@ -198,6 +161,64 @@ export class Claims {
       this.#log('info', 'board.settings', settings)
       return { settings, frames }
     })
+  }
+
+  /** What came of an earlier request with this secret. Undefined: there was none. */
+  #earlier(request: ClaimRequest, now: number): Whole | ClaimRefusal | undefined {
+    const known = this.#claims.bySecret(request.hash)
+    if (!known) {
+      const forgotten = this.#claims.forgotten(request.hash, now)
+      return forgotten && this.#lost(forgotten)
+    }
+    if (!isValid(known, now)) return this.#lost(known)
+    if (this.#isOf(known, request)) return this.#whole(known)
+    return { reason: 'already_holding', task: known.task }
+  }
+
+  /** Why this actor gets no task now, whichever it asks for. */
+  #limited(
+    { actor, max }: ClaimRequest,
+    { paused, atMost }: BoardSettings,
+    now: number,
+  ): ClaimRefusal | undefined {
+    if (paused) return { reason: 'board_paused' }
+    const valid = this.#claims.countValid(now)
+    if (valid >= MAX_VALID) return { reason: 'too_many_claims' }
+    const own = this.#claims.validOf(actor, now)
+    const [held] = own
+    if (held && own.length >= max) return { reason: 'already_holding', task: held.task }
+    if (atMost !== null && valid >= atMost) return { reason: 'board_full', atMost }
+    return undefined
+  }
+
+  #begin(task: StoredTask, request: ClaimRequest, turn: Turn): Claim {
+    const { now } = turn
+    const before = this.#claims.openOf(task.id)
+    if (before) this.#writes.end(before, { at: now, outcome: 'replaced' }, turn)
+    const { hash, actor, ttlMs, max, client, model, branch, tree } = request
+    const twins = this.#twinsOf(task)
+    const claim: Claim = {
+      generation: Math.max(this.#claims.lastGeneration() + 1, now),
+      hash,
+      actor,
+      ttlMs,
+      max,
+      task: task.id,
+      title: task.title,
+      ...(task.inMain !== false && { copy: task.copyHash }),
+      ...(task.parent !== undefined && { parent: task.parent }),
+      ...(twins.length > 0 && { twins }),
+      ...(client !== undefined && { client }),
+      ...(model !== undefined && { model }),
+      ...(branch !== undefined && { branch }),
+      ...(tree !== undefined && { tree }),
+      startedAt: now,
+      renewedAt: now,
+      expiresAt: now + ttlMs,
+    }
+    this.#writes.pass(task.id, claim.generation)
+    this.#writes.dispatch(claim, turn, 'began')
+    return claim
   }
 
   /** Sends clients what has expired. */
@@ -298,7 +319,7 @@ export class Claims {
     return generation === undefined ? undefined : this.#claims.byGeneration(Number(generation))
   }
 
-  #whole(claim: Claim): Held & { json: string } {
+  #whole(claim: Claim): Whole {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
 
