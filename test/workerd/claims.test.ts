@@ -8,7 +8,7 @@ import {
   SELF,
 } from 'cloudflare:test'
 import { expect, it } from 'vitest'
-import { RepositoryObject } from '../../worker/board/repository/repositories-object.ts'
+import { RepositoryObject } from '../../worker/board/repository/repository-object.ts'
 import { type Edge, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 

@@ -6,7 +6,7 @@ import {
   type DirectoryObject,
   objectDirectory,
 } from '../../worker/board/directory/directory-object.ts'
-import type { RepositoryObject } from '../../worker/board/repository/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository/repository-object.ts'
 import { signalbox } from '../../worker/cloudflare.ts'
 import { withCorrelationId } from '../../worker/payments/webhooks/routes.ts'
 import {

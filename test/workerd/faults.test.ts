@@ -11,10 +11,8 @@ import {
 } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import type { DirectoryObject } from '../../worker/board/directory/directory-object.ts'
-import {
-  objectRepositories,
-  type RepositoryObject,
-} from '../../worker/board/repository/repositories-object.ts'
+import { objectRepositories } from '../../worker/board/repository/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository/repository-object.ts'
 import { openStream, STREAM_LIMITS } from '../../worker/board/streams/stream.ts'
 import {
   objectEndedSessions,

@@ -2,7 +2,7 @@
 
 import { createScheduledController, env, evictDurableObject, SELF } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
-import type { RepositoryObject } from '../../worker/board/repository/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository/repository-object.ts'
 import worker from '../../worker/index.ts'
 import { type Edge, publishedRepo, taskRecord } from '../support/edge.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'

@@ -8,7 +8,7 @@ import {
   SELF,
 } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import type { RepositoryObject } from '../../worker/board/repository/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository/repository-object.ts'
 import type { SyncAnswer } from '../../worker/board/wire.ts'
 import { signIn } from '../contract/console-session.ts'
 import { type Edge, publishedRepo, Repo, sums, taskRecord, token } from '../support/edge.ts'
