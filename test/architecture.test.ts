@@ -80,7 +80,7 @@ describe('the imports', () => {
   it('the folders of the board stand in an order, and import only what comes before', () => {
     // biome-ignore format: several names a line.
     const order = [
-      'records.ts', 'publishing.ts', 'wire.ts', 'tasks', 'directory', 'streams', 'store',
+      'records.ts', 'queries.ts', 'publishing.ts', 'wire.ts', 'tasks', 'directory', 'streams', 'store',
       'activity', 'presence.ts', 'claims', 'notices', 'repository', 'metrics.ts', 'api',
     ]
     const placeOf = (file: string) =>

@@ -7,6 +7,7 @@ import {
   activitySchema,
 } from '../../worker/board/activity/activity-rows.ts'
 import { placeSchema, readingSchema } from '../../worker/board/publishing.ts'
+import * as queries from '../../worker/board/queries.ts'
 import * as records from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import {
@@ -71,7 +72,7 @@ const read = (
 ): Operation => ({
   ...of,
   needs: 'board:read',
-  query: more.query ?? records.repositoryQuery,
+  query: more.query ?? queries.repositoryQuery,
   headers: ['If-None-Match'],
   answers: revalidated(schema, ['ETag', 'X-Signalbox-Seq', 'Cache-Control']),
   failures: ['invalid_path', 'unknown_filter', 'unknown_repository', ...(more.failures ?? [])],
@@ -89,7 +90,7 @@ const OPERATIONS: Record<string, Operation> = {
       '`Message`, and says what to fetch again.',
     needs: 'board:read',
     takesTicket: true,
-    query: records.repositoryQuery.extend({
+    query: queries.repositoryQuery.extend({
       last_event_id: z
         .string()
         .describe('For clients that send no headers: `Last-Event-ID`, which comes before it.')
@@ -110,12 +111,12 @@ const OPERATIONS: Record<string, Operation> = {
     id: 'createTicket',
     summary: 'A ticket for EventSource, which sends no headers',
     needs: 'board:read',
-    query: records.repositoryQuery,
+    query: queries.repositoryQuery,
     answers: { 201: { description: 'For the stream of one repository.', schema: ticketSchema } },
     failures: ['invalid_path', 'unknown_filter'],
   },
   'GET /api/tasks': read({ id: 'listTasks', summary: 'Tasks' }, tasksSchema, {
-    query: records.tasksQuery,
+    query: queries.tasksQuery,
     failures: ['invalid_request', 'bad_limit'],
   }),
   'GET /api/tasks/:id': read(
@@ -136,7 +137,7 @@ const OPERATIONS: Record<string, Operation> = {
   'GET /api/sessions': read(
     { id: 'listSessions', summary: 'Work sessions, newest first' },
     sessionsSchema,
-    { query: records.sessionsQuery, failures: ['invalid_request'] },
+    { query: queries.sessionsQuery, failures: ['invalid_request'] },
   ),
   'GET /api/sessions/:id': read(
     {
@@ -178,7 +179,7 @@ const OPERATIONS: Record<string, Operation> = {
       'It is listed again when a sidecar publishes it again. What was published of it can be ' +
       'read as before.',
     needs: 'board:write',
-    query: records.repositoryQuery,
+    query: queries.repositoryQuery,
     answers: { 204: { description: 'It is not listed any more.' } },
     failures: [...(['invalid_path', 'unknown_filter', 'unknown_repository', 'published'] as const)],
   },

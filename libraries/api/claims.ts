@@ -9,7 +9,7 @@ import {
   renewSchema,
 } from '../../worker/board/api/claim-requests.ts'
 import { settingsChangeSchema, settingsSchema } from '../../worker/board/claims/board-settings.ts'
-import { repositoryQuery } from '../../worker/board/records.ts'
+import { repositoryQuery } from '../../worker/board/queries.ts'
 import { LIMITED } from '../../worker/shared/board-limits.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import type { Operation } from './operation.ts'

@@ -8,7 +8,7 @@ import {
   testSchema,
 } from '../../worker/board/notices/notice-calls.ts'
 import { commandEndSchema, dueCommandsSchema } from '../../worker/board/publishing.ts'
-import { repositoryQuery } from '../../worker/board/records.ts'
+import { repositoryQuery } from '../../worker/board/queries.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import type { Operation } from './operation.ts'
 

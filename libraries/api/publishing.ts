@@ -8,7 +8,7 @@ import {
   SYNC_ANSWERS,
   SYNC_STEPS,
 } from '../../worker/board/publishing.ts'
-import * as records from '../../worker/board/records.ts'
+import * as queries from '../../worker/board/queries.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import type { Answer, Operation } from './operation.ts'
@@ -45,7 +45,7 @@ const publishing = (
 ) => ({
   ...of,
   needs: 'board:write' as const,
-  query: records.repositoryQuery,
+  query: queries.repositoryQuery,
   body,
   answers: { 200: answer },
   failures: PUBLISH_FAILURES,
@@ -63,7 +63,7 @@ const OPERATIONS: Record<string, Operation> = {
       'last report. One more takes the place of one whose sidecar ended or is offline; one ' +
       'subject has a quarter of them at most.',
     needs: 'board:write',
-    query: records.repositoryQuery,
+    query: queries.repositoryQuery,
     body: reportSchema,
     answers: { 200: { description: 'It is stored.', schema: z.object(wire) } },
     failures: [
@@ -78,7 +78,7 @@ const OPERATIONS: Record<string, Operation> = {
       'Where the answer to a root sync has `socket`. `ping` at once and every 25 s, in place of ' +
       'reports; `free` tells one that waits to publish, `notices` that commands are due.',
     needs: 'board:write',
-    query: records.sidecarQuery,
+    query: queries.sidecarQuery,
     answers: { 101: { description: 'The socket is open.' } },
     failures: ['invalid_path', 'invalid_request', 'not_found', 'sync_required', ...SOCKET],
   },

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { activityQuery, activitySchema } from '../../worker/board/activity/activity-rows.ts'
-import { tasksQuery } from '../../worker/board/records.ts'
+import { tasksQuery } from '../../worker/board/queries.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import { boardsSchema, taskDetailSchema, tasksSchema } from '../api/board-answers.ts'
 import type { Boards, Task, Tasks } from '../api/types.ts'

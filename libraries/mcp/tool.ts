@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { claimSchema } from '../../worker/board/api/claim-requests.ts'
-import { repositoryQuery } from '../../worker/board/records.ts'
+import { repositoryQuery } from '../../worker/board/queries.ts'
 import type { Call } from './caller.ts'
 
 export interface Tool {

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { choice } from '../../shared/query.ts'
-import { repositoryQuery } from '../records.ts'
+import { repositoryQuery } from '../queries.ts'
 
 const KINDS = [
   ...(['created', 'deleted', 'status', 'title', 'assignee', 'deps', 'checks'] as const),

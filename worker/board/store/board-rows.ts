@@ -1,7 +1,7 @@
 // The types of a repository's read model: its state, its filters and its rows.
 
 import type * as z from 'zod'
-import type { sessionsQuery, tasksQuery } from '../records.ts'
+import type { sessionsQuery, tasksQuery } from '../queries.ts'
 import type { Touched } from '../streams/message.ts'
 import type { DataRecord, Place, Reading, StoreState } from '../wire.ts'
 
