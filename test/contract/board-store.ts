@@ -5,7 +5,8 @@ import {
   createBoardTables,
   openRepository,
 } from '../../worker/board/repository/open-repository-sqlite.ts'
-import { type BoardStore, LOG_ROWS } from '../../worker/board/store/board-store-sqlite.ts'
+import type { BoardStore } from '../../worker/board/store/board-store-sqlite.ts'
+import { LOG_ROWS } from '../../worker/board/store/message-log-sqlite.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
 import { boardStoreOver } from '../support/board-store.ts'

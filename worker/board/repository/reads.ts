@@ -119,7 +119,7 @@ export class Reads {
             : found(`s${sessionsRev}`, list(kind, this.#sessions(filter)))
         }
         const rows = kind === 'tasks' ? this.#tasks(query) : this.#sessions(filter)
-        const place = this.#store.placeOf(since, state.epoch)
+        const place = this.#store.placeOf(since)
         // A sign of work has no message, and so no number of its own.
         const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
         const tag = `${seq}-${state.run}-${state.batch}${signs}-${place}`

@@ -168,7 +168,7 @@ export class Repository {
     const seq =
       lastEventId === undefined
         ? this.#store.seqBefore(since, now)
-        : this.#store.placeOf(lastEventId, epoch)
+        : this.#store.placeOf(lastEventId)
     const missed = seq === undefined ? undefined : this.#store.messagesAfter(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {

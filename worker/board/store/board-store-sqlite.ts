@@ -1,65 +1,26 @@
-// What a repository stores in its own SQLite: its records, the sums over their hashes, its log of
-// messages, and its one row of state. Synchronous, because a repository decides and writes in one
-// turn.
+// What a repository stores in its own SQLite: its one row of state, its records, and the sums over
+// their hashes; with its log of messages, and what readers and claims read. Synchronous, because a
+// repository decides and writes in one turn.
 
-import type { Sql, SqlValue } from '../../shared/sql.ts'
-import { messageFrame, parseEventId } from '../streams/sse.ts'
+import type { Sql } from '../../shared/sql.ts'
 import {
-  type BoardConfig,
   BUCKETS,
   bucketOf,
   type DataRecord,
   EMPTY_HASH,
   type Key,
   type LightTask,
-  type Message,
   parseKey,
-  type Session,
-  type Task,
   toggleHash,
 } from '../wire.ts'
-import type {
-  ChangedRow,
-  Cursor,
-  CursorRow,
-  List,
-  PutResult,
-  RepositoryState,
-  Row,
-  SessionFilter,
-  TaskFilter,
-} from './board-rows.ts'
+import type { PutResult, RepositoryState } from './board-rows.ts'
 import { claimReads } from './claim-reads-sqlite.ts'
-import {
-  conditions,
-  covered,
-  joinObjects,
-  type Overlay,
-  SESSION_CONDITIONS,
-  type StoredTask,
-  TASK_CONDITIONS,
-} from './columns-sqlite.ts'
+import { covered, type Overlay, type StoredTask } from './columns-sqlite.ts'
+import { listReads } from './list-reads-sqlite.ts'
+import { messageLog } from './message-log-sqlite.ts'
 import { type OverlaysOf, putRecords, TABLE_OF } from './put-records-sqlite.ts'
 
-type RowValues = { id: string; hash: string; json: string }
-type PlacedValues = RowValues & { at: number }
-
-/** Before every row. */
-const NEWEST: Cursor = { at: Number.MAX_VALUE, id: '' }
-
-/**
- * Messages that a reconnecting client can still get one by one.
- * @forTests One message more than it.
- */
-export const LOG_ROWS = 1_024
-
 export type BoardStore = ReturnType<typeof sqliteBoardStore>
-
-/** Those of files, and claims, which are sessions as well. */
-const SESSIONS = `(
-  SELECT id, hash, task, actor, status, health, started_at, seq, json FROM sessions UNION ALL
-  SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
-const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
 /** `epoch` and `kept` are used when this database is new: the epoch names the life of its log. */
 export function sqliteBoardStore(
@@ -89,14 +50,7 @@ export function sqliteBoardStore(
     const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
     return row ? (JSON.parse(row.state) as RepositoryState) : first
   }
-  /** Of this database, for all its life. */
-  const life = state().epoch
-
-  const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
-  const seqOf = (query: string, ...values: number[]) =>
-    sql.all<{ seq: number | null }>(query, ...values)[0]?.seq ?? undefined
-  const head = () => seqOf('SELECT max(seq) AS seq FROM changes') ?? 0
-  const oldest = () => seqOf('SELECT min(seq) AS seq FROM changes') ?? 1
+  const log = messageLog(sql, state().epoch)
 
   // The 256 sums, held in memory and written once a turn: a message of a thousand records must not
   // write a thousand rows of sums as well, since rows are what the platform charges for.
@@ -187,15 +141,16 @@ export function sqliteBoardStore(
       const { light, ...hashes } = row
       return { ...(JSON.parse(light) as LightTask), ...hashes }
     },
-    ...claimReads(sql),
     /** The session of a claim is no longer kept. */
     forgetSession(id: string): void {
       sql.all(
         `INSERT OR REPLACE INTO gone (list, id, seq) VALUES ('sessions', ?, ?)`,
         id,
-        head() + 1,
+        log.head() + 1,
       )
     },
+    /** Forgets what was removed before the message `seq`. */
+    forgetGone: (seq: number): void => void sql.all('DELETE FROM gone WHERE seq < ?', seq),
     root: (): string => loadSums().reduce(toggleHash, EMPTY_HASH),
     /** The 256 bucket sums. */
     buckets: (): string[] => [...loadSums()],
@@ -214,166 +169,8 @@ export function sqliteBoardStore(
       return entries
     },
 
-    /** Seq of the newest message; 0 when there never was one. */
-    head,
-    /** Seq of the oldest message kept; 1 when none was dropped yet. */
-    oldest,
-    /** The seq of an event id of this log; undefined: of another epoch, or too old. */
-    placeOf(eventId: string, ofEpoch: string): number | undefined {
-      const cursor = parseEventId(eventId)
-      const isKnown =
-        cursor?.epoch === ofEpoch && cursor.seq <= head() && cursor.seq >= oldest() - 1
-      return isKnown ? cursor.seq : undefined
-    },
-    /** Appends and drops what is too old. `at` in ms. Returns what every stream is sent. */
-    append(message: Message, at: number): string {
-      const seq = head() + 1
-      const json = JSON.stringify(message)
-      sql.all('INSERT INTO changes (seq, at, message) VALUES (?, ?, ?)', seq, at, json)
-      sql.all('DELETE FROM changes WHERE seq <= ?', seq - LOG_ROWS)
-      return messageFrame({ epoch: life, seq }, message)
-    },
-    /** Messages after `seq`, oldest first. The caller has checked that none of them was dropped. */
-    messagesAfter: (seq: number): Message[] =>
-      sql
-        .all<{ message: string }>('SELECT message FROM changes WHERE seq > ? ORDER BY seq', seq)
-        .map((row) => JSON.parse(row.message) as Message),
-    /**
-     * The newest seq that is not of the time after `from`, up to `now` (ms). What is later than
-     * `now` was appended before the clock was set back, and so was all before it.
-     */
-    seqBefore(from: number, now: number): number {
-      const earlier = seqOf(
-        'SELECT max(seq) AS seq FROM changes WHERE at <= ? OR at > ?',
-        from,
-        now,
-      )
-      return earlier ?? oldest() - 1
-    },
-
-    /** One page of light tasks, ordered by id, after `after`. */
-    tasks(filter: TaskFilter, after: string, limit: number): Row[] {
-      const where = conditions(TASK_CONDITIONS, filter)
-      return sql.all<RowValues>(
-        `SELECT id, hash, light AS json FROM tasks
-          WHERE ${where.text} AND id > ? ORDER BY id LIMIT ?`,
-        ...where.values,
-        after,
-        limit,
-      )
-    },
-    /** All of them, or those of `ids`. */
-    lightTasks(ids?: ReadonlySet<string>): Map<string, Task> {
-      const wanted = ids ? 'WHERE id IN (SELECT value FROM json_each(?))' : ''
-      const rows = sql.all<{ id: string; light: string }>(
-        `SELECT id, light FROM tasks ${wanted}`,
-        ...(ids ? [JSON.stringify([...ids])] : []),
-      )
-      return new Map(rows.map(({ id, light }) => [id, JSON.parse(light) as Task]))
-    },
-    /** The whole task, body included. */
-    task(id: string): Row | undefined {
-      const [row] = sql.all<{ hash: string; light: string; rest: string }>(
-        'SELECT hash, light, rest FROM tasks WHERE id = ?',
-        id,
-      )
-      return row && { id, hash: row.hash, json: joinObjects(row.light, row.rest) }
-    },
-    /** One page of sessions, newest first, after `after`. */
-    sessions(filter: SessionFilter, after: Cursor | undefined, limit: number): CursorRow[] {
-      const where = conditions(SESSION_CONDITIONS, filter)
-      const { at, id } = after ?? NEWEST
-      return sql.all<PlacedValues>(
-        `SELECT id, hash, started_at AS at, json FROM ${SESSIONS}
-          WHERE ${where.text} AND (started_at, id) < (?, ?)
-          ORDER BY started_at DESC, id DESC LIMIT ?`,
-        ...where.values,
-        at,
-        id,
-        limit,
-      )
-    },
-    /** One page of the rows that changed, in the order of their changes, after `after`. */
-    changed(
-      list: List,
-      filter: TaskFilter & SessionFilter,
-      after: { seq: number; id: string },
-      limit: number,
-    ): ChangedRow[] {
-      const where = conditions(list === 'tasks' ? TASK_CONDITIONS : SESSION_CONDITIONS, filter)
-      return sql
-        .all<RowValues & { seq: number; shown: number }>(
-          `SELECT id, hash, seq, ${list === 'tasks' ? 'light' : 'json'} AS json,
-            (${where.text}) IS TRUE AS shown
-            FROM ${ROWS_OF[list]} WHERE (seq, id) > (?, ?) ORDER BY seq, id LIMIT ?`,
-          ...where.values,
-          after.seq,
-          after.id,
-          limit,
-        )
-        .map((row) => ({ ...row, shown: row.shown === 1 }))
-    },
-    /** Ids of what was removed after `seq`. */
-    gone: (list: List, seq: number): string[] =>
-      sql
-        .all<{ id: string }>('SELECT id FROM gone WHERE list = ? AND seq > ?', list, seq)
-        .map(({ id }) => id),
-    /** Whether more than half of the list changed after `seq`. Reads no more rows than that. */
-    isMostlyNew(list: List, seq: number): boolean {
-      const [row] = sql.all<{ n: number }>(
-        `SELECT (SELECT count(*) FROM ${ROWS_OF[list]} WHERE seq > ?)
-          + (SELECT count(*) FROM gone WHERE list = ? AND seq > ?) AS n`,
-        seq,
-        list,
-        seq,
-      )
-      const n = row?.n ?? 0
-      if (n === 0) return false
-      const beyond = `SELECT 1 AS there FROM ${ROWS_OF[list]} LIMIT 1 OFFSET ?`
-      return sql.all(beyond, 2 * n - 1).length === 0
-    },
-    /** Forgets what was removed before the message `seq`. */
-    forgetGone: (seq: number): void => void sql.all('DELETE FROM gone WHERE seq < ?', seq),
-    /** Those that have not ended. */
-    openSessions: (): Session[] =>
-      sql
-        .all<{ json: string }>(`SELECT json FROM ${SESSIONS} WHERE health IN ('active', 'stalled')`)
-        .map(({ json }) => JSON.parse(json) as Session),
-    session: (id: string): Row | undefined =>
-      one(`SELECT id, hash, json FROM ${SESSIONS} WHERE id = ?`, id),
-    /** One page of a task's runs, newest first, after `after`. */
-    runs(task: string, after: Cursor | undefined, limit: number): CursorRow[] {
-      const { at, id } = after ?? NEWEST
-      return sql.all<PlacedValues>(
-        `SELECT id, hash, at, json FROM runs WHERE task = ? AND (at, id) < (?, ?)
-          ORDER BY at DESC, id DESC LIMIT ?`,
-        task,
-        at,
-        id,
-        limit,
-      )
-    },
-    /** Hashes of a task's runs and sessions. */
-    relatedHashes: (task: string): string[] =>
-      sql
-        .all<{ hash: string }>(
-          `SELECT hash FROM runs WHERE task = ?
-            UNION ALL SELECT hash FROM ${SESSIONS} WHERE task = ?`,
-          task,
-          task,
-        )
-        .map((row) => row.hash),
-    config(): BoardConfig | undefined {
-      const row = one('SELECT id, hash, json FROM boards')
-      return row && (JSON.parse(row.json) as BoardConfig)
-    },
-    counts(): { tasks: number; sessions: number; runs: number; invalid: number } {
-      const [row] = sql.all<{ tasks: number; invalid: number; sessions: number; runs: number }>(
-        `SELECT (SELECT count(*) FROM tasks) AS tasks,
-          (SELECT count(*) FROM tasks WHERE invalid = 1) AS invalid,
-          (SELECT count(*) FROM ${SESSIONS}) AS sessions, (SELECT count(*) FROM runs) AS runs`,
-      )
-      return row ?? { tasks: 0, invalid: 0, sessions: 0, runs: 0 }
-    },
+    ...log,
+    ...listReads(sql),
+    ...claimReads(sql),
   }
 }

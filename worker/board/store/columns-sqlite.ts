@@ -41,21 +41,6 @@ export const SESSION_CONDITIONS = {
   tree: "json_extract(json, '$.tree') = ?",
 } satisfies Record<keyof SessionFilter, string>
 
-export function conditions(
-  known: Readonly<Record<string, string>>,
-  filter: Readonly<Record<string, string | boolean | undefined>>,
-) {
-  const given = Object.entries(known).flatMap(([name, text]) => {
-    const value = filter[name]
-    if (value === undefined) return []
-    return [{ text, value: typeof value === 'boolean' ? Number(value) : value }]
-  })
-  return {
-    text: given.map(({ text }) => text).join(' AND ') || 'true',
-    values: given.map(({ value }) => value),
-  }
-}
-
 /** A running session of a file counts, and not the claim that is held. */
 export function covered(published: string, overlay: Overlay | undefined) {
   const task = JSON.parse(published) as StoredTask
@@ -68,10 +53,6 @@ export function covered(published: string, overlay: Overlay | undefined) {
   const light = JSON.stringify({ ...task, ...overlay })
   return { light, published, execution: isHeld ? overlay.executionState : executionState }
 }
-
-// Two JSON objects without a common key, as one. SQLite's json_patch would drop what is null.
-export const joinObjects = (a: string, b: string) =>
-  b === '{}' ? a : `${a.slice(0, -1)},${b.slice(1)}`
 
 function parted(task: Task): { light: LightTask; rest: Partial<Task> } {
   const light: Partial<Task> = { ...task }
