@@ -163,8 +163,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     elapsed: hostClock.elapsed,
     after: hostClock.after,
     silentAfterMs: config.silentAfterMs,
-    sendNotice: (letter) => {
-      const sending = sendNotice(letter)
+    sendNotice: (request) => {
+      const sending = sendNotice(request)
       work.add(sending)
       return sending
     },

@@ -12,8 +12,8 @@ import {
 import type { Notice, ShownDelivery } from './notice-calls.ts'
 import type { DeliveryRow, NoticeState, NoticeStore, Target } from './notice-store-sqlite.ts'
 
-/** What the host is to send. */
-export interface Letter {
+/** A request that the host is to send now. */
+export interface DueRequest {
   id: string
   board: string
   to: Exclude<Target['to'], 'command'>
@@ -24,7 +24,7 @@ export interface Letter {
   at: number
 }
 
-/** For the sidecar. */
+/** A command that the sidecar is to run now. */
 export interface DueCommand {
   id: string
   /** As the sidecar calls it. */
@@ -62,8 +62,8 @@ export class Deliveries {
   }
 
   /** What is to be sent now. Nobody else gets it meanwhile. */
-  letters({ board, targets }: NoticeState, now: number): Letter[] {
-    return this.#due(now).flatMap((row): Letter[] => {
+  requests({ board, targets }: NoticeState, now: number): DueRequest[] {
+    return this.#due(now).flatMap((row): DueRequest[] => {
       const { id, to } = row
       if (to === 'command') return []
       const target = targets.find(({ key }) => key === row.target)

@@ -7,10 +7,10 @@ import { postOnce, type Sent } from '../../shared/outgoing.ts'
 import { createSeal } from '../../shared/seal.ts'
 import { createWebhookSigner, whsecProblem } from '../../shared/standard-webhook.ts'
 import type { Notice, NoticeBody } from './notice-calls.ts'
-import type { Letter } from './notice-deliveries.ts'
+import type { DueRequest } from './notice-deliveries.ts'
 
 /** Never rejects. */
-export type SendNotice = (letter: Letter) => Promise<Sent>
+export type SendNotice = (request: DueRequest) => Promise<Sent>
 
 const PATIENCE_MS = 10_000
 /** Addresses are encrypted for this. */

@@ -161,15 +161,15 @@ export function sqliteNoticeStore(sql: Sql) {
       rows("state = 'pending' AND next_at <= ? ORDER BY at", now),
     /** When the next one is due, and since when the longest waiting command is there. */
     next() {
-      const [all] = sql.all<Record<'letterAt' | 'commandAt' | 'commandSince', number | null>>(
-        `SELECT min(next_at) FILTER (WHERE "to" <> 'command') AS letterAt,
+      const [all] = sql.all<Record<'requestAt' | 'commandAt' | 'commandSince', number | null>>(
+        `SELECT min(next_at) FILTER (WHERE "to" <> 'command') AS requestAt,
             min(next_at) FILTER (WHERE "to" = 'command') AS commandAt,
             min(at) FILTER (WHERE "to" = 'command') AS commandSince
           FROM notice_deliveries WHERE state = 'pending'`,
       )
-      const { letterAt, commandAt, commandSince } = all ?? {}
+      const { requestAt, commandAt, commandSince } = all ?? {}
       return {
-        letterAt: letterAt ?? Infinity,
+        requestAt: requestAt ?? Infinity,
         commandAt: commandAt ?? Infinity,
         commandSince: commandSince ?? Infinity,
       }

@@ -16,7 +16,7 @@ import {
   COMMAND_LEASE_MS,
   Deliveries,
   type DueCommand,
-  type Letter,
+  type DueRequest,
   LONGEST_WAIT_MS,
   shownDelivery,
   timeText,
@@ -24,9 +24,9 @@ import {
 import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
 import { FLAPPING_MS, turnOf } from './notice-turn.ts'
 
-/** `hasCommands`: the sidecar has some to run, and is informed. */
+/** `hasCommands`: the sidecar has some to run, and the host signals it. */
 export interface Due {
-  letters: Letter[]
+  requests: DueRequest[]
   hasCommands: boolean
 }
 
@@ -38,7 +38,7 @@ const GATHER_MS_A_TASK = 0.1
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MAX_CAUSES = 100
-/** As many as rules may have: who publishes others each second must not fill a row. */
+/** As many as rules may have: a sidecar that publishes others each second must not fill a row. */
 const MAX_GONE = 64
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
@@ -78,7 +78,7 @@ export class Notices {
     this.#host = host
   }
 
-  /** What the sidecar publishes. Of a transaction of the caller's. */
+  /** Takes the rules that the sidecar publishes. The caller has a transaction. */
   setRules({ board, rules: sealed }: BoardRules, now: number): void {
     const state = this.#store.state()
     const lately = (state.gone ?? []).filter(({ at }) => Math.abs(now - at) < FLAPPING_MS)
@@ -109,30 +109,31 @@ export class Notices {
     const state = this.#store.state()
     // Planned by a clock that was ahead.
     const isAhead = this.#store.isAnyAfter(now + LONGEST_WAIT_MS)
-    const isOther = state.rules.length > 0 && this.#isOther(state, now)
+    const hasChanged = state.rules.length > 0 && this.#hasChanged(state, now)
     // Counted only then: most turns change nothing, and most boards have no rules.
-    const at = isOther ? now + GATHER_MS + this.#board.counts().tasks * GATHER_MS_A_TASK : Infinity
-    const isLooked = !isOther || (state.decideAt ?? Infinity) <= at
-    if (isLooked && !isAhead) return
+    const tasks = hasChanged ? this.#board.counts().tasks : 0
+    const at = now + GATHER_MS + tasks * GATHER_MS_A_TASK
+    const isPlanned = !hasChanged || (state.decideAt ?? Infinity) <= at
+    if (isPlanned && !isAhead) return
     this.#board.transaction(() => {
       this.#store.bringForward(now + LONGEST_WAIT_MS, now)
-      this.#save(isLooked ? state : { ...state, decideAt: at }, now)
+      this.#save(isPlanned ? state : { ...state, decideAt: at }, now)
     })
   }
 
-  /** What the alarm does. The host sends what it returns, and calls `settled` with each answer. */
+  /** The alarm calls it. The host sends what it returns, and calls `settled` with each answer. */
   due(now: number): Due {
     const at = this.#agenda.planned('notices')
-    if (at === undefined || at > now) return { letters: [], hasCommands: false }
+    if (at === undefined || at > now) return { requests: [], hasCommands: false }
     return this.#board.transaction(() => {
       const before = this.#store.state()
       const isDecided = (before.decideAt ?? Infinity) <= now
       const state = isDecided ? this.#decide(before, now) : before
-      const letters = this.#deliveries.letters(state, now)
+      const requests = this.#deliveries.requests(state, now)
       const next = this.#store.next()
       const hasCommands = commandsAt(state, next, now) <= now
       this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now, next)
-      return { letters, hasCommands }
+      return { requests, hasCommands }
     })
   }
 
@@ -222,7 +223,7 @@ export class Notices {
       nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
       if (readsAll(on)) allAt = Math.min(allAt, turn.nextAt ?? Infinity)
       if (on === 'offline' && !isOffline) nextAt = Math.min(nextAt, now + lookMs(board))
-      // A renewal is no message: who was silent may have worked since, and be silent again.
+      // A renewal is no message: a silent holder may have worked since, and be silent again.
       if (on === 'silent' && causes.length > 0) {
         nextAt = Math.min(nextAt, now + Math.max(afterMs, LOOK_MS.reports))
       }
@@ -276,8 +277,8 @@ export class Notices {
     return minutes ?? (on === 'silent' ? this.#host.silentAfterMs / MINUTE_MS : DEFAULT_MINUTES[on])
   }
 
-  /** Than when it was last decided. That a sidecar reports again may be no message. */
-  #isOther({ looked, rules, decideAt = Infinity }: NoticeState, now: number): boolean {
+  /** Since it was last decided. That a sidecar reports again may be no message. */
+  #hasChanged({ looked, rules, decideAt = Infinity }: NoticeState, now: number): boolean {
     if (looked?.head !== this.#board.head()) return true
     const board = this.#board.state()
     // Planned while one held a socket, or had ended: the next may be killed before it opens one.
@@ -288,18 +289,18 @@ export class Notices {
     return (looked.isOffline && isBack) || (looked.isPart && isWhole(board))
   }
 
-  /** With when the next of all this is due. */
+  /** Saves it, and plans the alarm for what is due first. */
   #save(state: NoticeState, now: number, next = this.#store.next()): void {
     this.#store.save(state)
     const { decideAt = Infinity } = state
-    const first = Math.min(decideAt, next.letterAt, commandsAt(state, next, now))
+    const first = Math.min(decideAt, next.requestAt, commandsAt(state, next, now))
     this.#agenda.plan('notices', first < Infinity ? first : undefined)
   }
 }
 
 type News = Cause & { since: number }
 
-/** Until somebody looks whether its sidecar is there. One that has ended in order is not missed. */
+/** Until the next look whether its sidecar is there. One that has ended in order is not missed. */
 function lookMs({ ended, socket }: RepositoryState): number {
   if (ended) return Infinity
   return socket ? LOOK_MS.socket : LOOK_MS.reports
@@ -310,8 +311,8 @@ const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
 
 /** The sidecar is informed of a new command at once. */
 function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {
-  const isTold = toldAt !== undefined && targets.every(({ to }) => to !== 'command')
-  return isTold ? { ...state, toldAt } : state
+  const hasCommand = targets.some(({ to }) => to === 'command')
+  return toldAt === undefined || hasCommand ? state : { ...state, toldAt }
 }
 
 /** When the sidecar is informed of commands, less and less often: one that is back asks. */
@@ -345,7 +346,7 @@ function placed(
   return { rules: [...rules.values()], targets: [...targets.values()] }
 }
 
-/** All of it, and all of it as ended. */
+/** What is known of causes, and the same with all of them ended. */
 function ending(known: ReturnType<NoticeStore['known']>, now: number) {
   const { known: ended } = turnOf(known, [], { afterMs: 0, now })
   return [known, ended] as const

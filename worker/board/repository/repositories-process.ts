@@ -127,11 +127,11 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   }
   /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
   const deliver = (path: string, { notices }: OpenRepository): Promise<void> => {
-    const sending = notices.due(host.now()).letters.map(async (letter) => {
+    const sending = notices.due(host.now()).requests.map(async (request) => {
       try {
-        const sent = await host.sendNotice(letter)
+        const sent = await host.sendNotice(request)
         const known = find(path)
-        known?.notices.settled(letter.id, sent, Math.random(), host.now())
+        known?.notices.settled(request.id, sent, Math.random(), host.now())
         if (known) arm(path, known)
       } catch (error) {
         host.log('error', 'board.not_settled', { board: path, error: String(error) })

@@ -204,14 +204,14 @@ export class RepositoryObject extends DurableObject {
 
   /** Behind the turn: a receiver may take its time. */
   async #deliver({ notices }: OpenRepository): Promise<void> {
-    const { letters, hasCommands } = notices.due(Date.now())
+    const { requests, hasCommands } = notices.due(Date.now())
     if (hasCommands) this.#signalCommands()
-    const sending = letters.map(async (letter) => {
-      const sent = await this.#sendNotice(letter)
-      notices.settled(letter.id, sent, Math.random(), Date.now())
+    const sending = requests.map(async (request) => {
+      const sent = await this.#sendNotice(request)
+      notices.settled(request.id, sent, Math.random(), Date.now())
     })
     await Promise.all(sending)
-    if (letters.length > 0) await this.#arm()
+    if (requests.length > 0) await this.#arm()
   }
 
   /** Those that wait may publish: they ask, and the repository decides. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Letter } from '../../../../worker/board/notices/notice-deliveries.ts'
+import type { DueRequest } from '../../../../worker/board/notices/notice-deliveries.ts'
 import {
   createNoticeSender,
   SEALED_FOR,
@@ -25,8 +25,8 @@ async function sentTo(url: string, { allowsLoopback = false, secret = '', to = '
     },
   })
   const [sealed] = await createSeal([SECRET], SEALED_FOR).close(url)
-  const letter = { id: 'ntc_1', board: 'shop', to, sealed, notice: NOTICE, at: 0 } as Letter
-  const sent = await send(letter)
+  const request = { id: 'ntc_1', board: 'shop', to, sealed, notice: NOTICE, at: 0 } as DueRequest
+  const sent = await send(request)
   return { sent, asked }
 }
 

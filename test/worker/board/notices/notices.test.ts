@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../../../libraries/api/types.ts'
 import type { SealedRule } from '../../../../worker/board/notices/notice-calls.ts'
-import type { Letter } from '../../../../worker/board/notices/notice-deliveries.ts'
+import type { DueRequest } from '../../../../worker/board/notices/notice-deliveries.ts'
 import {
   type OpenRepository,
   openRepository,
@@ -65,7 +65,7 @@ class World {
   now = T0
   receives: (now: number) => Receives = () => 'ok'
   /** What the receiver took. */
-  readonly took: Letter[] = []
+  readonly took: DueRequest[] = []
   tries = 0
   /** How often the alarm rang. */
   wakes = 0
@@ -148,25 +148,25 @@ class World {
       this.wakes++
       this.#open.claims.expire(this.now)
       this.#open.presence.due(this.now)
-      const { letters, hasCommands } = this.#open.notices.due(this.now)
+      const { requests, hasCommands } = this.#open.notices.due(this.now)
       if (hasCommands) this.toldOfCommands.push(this.now)
-      for (const letter of letters) this.#send(letter)
+      for (const request of requests) this.#send(request)
       this.#arm()
     }
     this.now = until
   }
 
-  #send(letter: Letter): void {
+  #send(request: DueRequest): void {
     this.tries++
     const how = this.receives(this.now)
-    if (how !== 'refuses' && how !== 'killed before') this.took.push(letter)
+    if (how !== 'refuses' && how !== 'killed before') this.took.push(request)
     if (how.startsWith('killed')) {
       this.kill()
       return
     }
     const failed: Sent = { ok: false, error: 'It did not answer.' }
     const sent: Sent = how === 'ok' ? { ok: true, status: 204 } : failed
-    this.#open.notices.settled(letter.id, sent, 1, this.now)
+    this.#open.notices.settled(request.id, sent, 1, this.now)
   }
 
   #arm(): void {
@@ -178,7 +178,7 @@ class World {
 
   /** What the receiver was told, each id once. */
   told(): string[] {
-    const all = new Map(this.took.map((letter) => [letter.id, letter]))
+    const all = new Map(this.took.map((request) => [request.id, request]))
     return [...all.values()].flatMap(({ notice }) =>
       notice.causes.map(({ on, task }) => (task === undefined ? on : `${on} ${task}`)),
     )

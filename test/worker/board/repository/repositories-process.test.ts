@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SealedRule } from '../../../../worker/board/notices/notice-calls.ts'
-import type { Letter } from '../../../../worker/board/notices/notice-deliveries.ts'
+import type { DueRequest } from '../../../../worker/board/notices/notice-deliveries.ts'
 import { processRepositories } from '../../../../worker/board/repository/repositories-process.ts'
 import type { DataRecord, SyncRequest } from '../../../../worker/board/wire.ts'
 import type { Sql } from '../../../../worker/shared/sql.ts'
@@ -99,7 +99,7 @@ it('has one limit for the streams of all repositories, and one for those of a su
 /** A process whose timers ring by hand, over databases that outlive it. */
 function life(databases: Map<string, Sql>, clock: { now: number }) {
   const timers = new Set<{ at: number; call: () => void }>()
-  const letters: Letter[] = []
+  const requests: DueRequest[] = []
   const opened: string[] = []
   const repositories = processRepositories({
     openSql(path, make) {
@@ -125,8 +125,8 @@ function life(databases: Map<string, Sql>, clock: { now: number }) {
     },
     maxIdle: 8,
     log: () => undefined,
-    async sendNotice(letter) {
-      letters.push(letter)
+    async sendNotice(request) {
+      requests.push(request)
       return { ok: true, status: 204 }
     },
     room: { all: 1, each: 1 },
@@ -135,7 +135,7 @@ function life(databases: Map<string, Sql>, clock: { now: number }) {
   const next = () => [...timers].toSorted((one, other) => one.at - other.at)[0]
   return {
     repositories,
-    letters,
+    requests,
     opened,
     next,
     /** Until then, with every timer at its time. */
@@ -194,7 +194,7 @@ it('decides after a restart for boards with rules, though nobody asks, and opens
   await resumed
   expect(new Set(after.opened)).toEqual(new Set(['told']))
   await after.pass(5 * MINUTE)
-  expect(after.letters.map(({ board }) => board)).toEqual(['told'])
+  expect(after.requests.map(({ board }) => board)).toEqual(['told'])
 })
 
 it('gives each sidecar the time to report before it says after a restart that one is offline', async () => {
@@ -209,9 +209,9 @@ it('gives each sidecar the time to report before it says after a restart that on
   await resumed
   await publish(after, 'told', [offline()])
   await after.pass(MINUTE / 2)
-  expect(after.letters).toEqual([])
+  expect(after.requests).toEqual([])
   await after.pass(5 * MINUTE)
-  expect(after.letters).toHaveLength(1)
+  expect(after.requests).toHaveLength(1)
 })
 
 it('has no timer that is longer than a host can count', async () => {
