@@ -1,10 +1,8 @@
 // What a repository stores, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import {
-  createBoardTables,
-  openRepository,
-} from '../../worker/board/repository/open-repository-sqlite.ts'
+import { createBoardTables } from '../../worker/board/repository/board-tables-sqlite.ts'
+import { openRepository } from '../../worker/board/repository/open-repository-sqlite.ts'
 import type { BoardStore } from '../../worker/board/store/board-store-sqlite.ts'
 import { LOG_ROWS } from '../../worker/board/store/message-log-sqlite.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'

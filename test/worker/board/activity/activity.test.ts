@@ -2,10 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Activity, ActivityRow } from '../../../../libraries/api/types.ts'
-import {
-  BOARD_SCHEMA,
-  openRepository,
-} from '../../../../worker/board/repository/open-repository-sqlite.ts'
+import { BOARD_SCHEMA } from '../../../../worker/board/repository/board-tables-sqlite.ts'
+import { openRepository } from '../../../../worker/board/repository/open-repository-sqlite.ts'
 import type { DataRecord, Key, MainTree } from '../../../../worker/board/wire.ts'
 import { openSql } from '../../../../worker/shared/sql-node.ts'
 import { following, freshHash, type TaskRecord, taskRecord } from '../../../support/edge.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { ClaimRequest } from '../../../../worker/board/claims/claim-calls.ts'
-import { BOARD_SCHEMA } from '../../../../worker/board/repository/open-repository-sqlite.ts'
+import { BOARD_SCHEMA } from '../../../../worker/board/repository/board-tables-sqlite.ts'
 import { openSql } from '../../../../worker/shared/sql-node.ts'
 import { CONFIG, claimBoard, NOW, publisher, todo } from '../../../support/claim-board.ts'
 import { taskRecord } from '../../../support/edge.ts'

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import {
   BOARD_SCHEMA,
   createBoardTables,
-} from '../../../../worker/board/repository/open-repository-sqlite.ts'
+} from '../../../../worker/board/repository/board-tables-sqlite.ts'
 import { openSql } from '../../../../worker/shared/sql-node.ts'
 import { boardStoreContract } from '../../../contract/board-store.ts'
 
