@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { Command, CommanderError, Help, type Option } from 'commander'
 import type { StoreError } from '../sidecar/layouts/registry.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
-import { isDiskFailure } from '../worker/shared/file-errors.ts'
+import { errorCode, isDiskFailure } from '../worker/shared/file-errors.ts'
 import { messageOf } from '../worker/shared/log.ts'
 import type { Definition, Listed } from './command.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
@@ -58,7 +58,7 @@ export async function main(
     if (error instanceof Error && REFUSALS.includes(error.name)) {
       refuse(error.message)
       // It may be free soon: a supervisor starts again after all but a wrong use.
-      const isPassing = 'code' in error && PASSING.some((code) => code === error.code)
+      const isPassing = PASSING.some((code) => code === errorCode(error))
       return isPassing || isOfDisk ? FAILED : USAGE
     }
     if (isOfDisk) {

@@ -4,6 +4,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Problem } from '../libraries/api/types.ts'
 import { BoardError } from '../libraries/client/types.ts'
+import { errorCode } from '../worker/shared/file-errors.ts'
 
 const TIMEOUT_MS = 10_000
 /** Our own answers are shorter. The rest is still read, so that the connection is free again. */
@@ -203,6 +204,5 @@ function skewOf(headers: Headers, sentAt: number, receivedAt: number): number | 
 function whyOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
-  if (first instanceof Error && 'code' in first) return String(first.code)
-  return first instanceof Error ? first.message : String(first)
+  return errorCode(first) || (first instanceof Error ? first.message : String(first))
 }

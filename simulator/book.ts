@@ -2,6 +2,7 @@
 // line for each change, and the last one of a payment counts.
 
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { consoleLog } from '../worker/shared/log.ts'
 import type { Payment } from './payments.ts'
 import type { Batch } from './webhooks.ts'
@@ -74,7 +75,7 @@ function entriesIn(file: string): Entry[] {
   try {
     return readFileSync(file, 'utf8').split('\n').flatMap(entryOf)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (errorCode(error) === 'ENOENT') return []
     throw error
   }
 }

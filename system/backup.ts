@@ -10,6 +10,7 @@ import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.t
 import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { insertRows } from '../worker/payments/ledger/libsql/store-libsql.ts'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
 import { isThere } from '../worker/shared/process-stat-node.ts'
@@ -125,8 +126,8 @@ export function lastBackupAt(dataDir: string): number {
 /** `make` fills an empty file beside it, which then takes its name. */
 async function making<Made>(file: string, make: (fresh: string) => Promise<Made>): Promise<Made> {
   const fresh = `${file}.${process.pid}.tmp`
-  const opened = await open(fresh, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw refused(`${file} cannot be written (${error.code}).`, error)
+  const opened = await open(fresh, 'wx', 0o600).catch((error: unknown) => {
+    throw refused(`${file} cannot be written (${errorCode(error)}).`, error)
   })
   await opened.close()
   try {

@@ -121,8 +121,8 @@ async function claim(dir: string, folders: string[]) {
   await access(dir, constants.W_OK)
   // It is in a user's project, whose git must not show it.
   const ignore = { mode: 0o600, flag: 'wx' } as const
-  await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
+  await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error
   })
   return await takeLock(dir)
 }

@@ -30,7 +30,7 @@ import { staleWebhooks } from '../worker/payments/metrics.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { watchEnds } from '../worker/shared/ends-node.ts'
-import { isDamaged } from '../worker/shared/file-errors.ts'
+import { errorCode, isDamaged } from '../worker/shared/file-errors.ts'
 import type { Log as EdgeLog, Log } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
@@ -182,10 +182,11 @@ function damaged(cause: unknown, url: string, dataDir: string): StartError {
 }
 
 /** Where nothing can listen, as Node's errors have it. */
-interface ListenAddress {
-  address: string
-  hostname: string
-  port: number
+interface ListenFailure {
+  syscall?: string
+  address?: string
+  hostname?: string
+  port?: number
 }
 
 /** What a start cannot work with, as a sentence. */
@@ -193,8 +194,8 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
   if (error instanceof ConfigError) {
     return new StartError('bad_configuration', error.message, { cause: error })
   }
-  const failure = error as NodeJS.ErrnoException & Partial<ListenAddress>
-  const { syscall, code, address, hostname, port = Number(PORT) } = failure
+  const { syscall, address, hostname, port = Number(PORT) } = error as ListenFailure
+  const code = errorCode(error)
   const ofMetrics = hostname ? hostname === METRICS_HOST : port === Number(METRICS_PORT)
   const host = hostname ?? address ?? (ofMetrics ? METRICS_HOST : HOST) ?? LOOPBACK
   const isForeign = syscall === 'listen' && code === 'EADDRNOTAVAIL'
@@ -204,7 +205,7 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
     return new StartError('bad_configuration', why, { cause: error })
   }
   if (syscall !== 'listen') return error
-  return portRefused(host, port, String(code), ofMetrics ? 'METRICS_PORT' : '--port')
+  return portRefused(host, port, code, ofMetrics ? 'METRICS_PORT' : '--port')
 }
 
 /**

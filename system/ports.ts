@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -37,8 +38,8 @@ export async function findPorts(wanted: readonly number[]): Promise<Claim[]> {
 function hold(wanted: number): Promise<{ claim: Claim; server?: Server }> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      resolve({ claim: { ok: false, code: error.code ?? 'unknown' } })
+    server.once('error', (error) => {
+      resolve({ claim: { ok: false, code: errorCode(error) || 'unknown' } })
     })
     server.listen({ host: LOOPBACK, port: wanted }, () => {
       const address = server.address()

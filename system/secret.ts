@@ -7,6 +7,7 @@ import { link, lstat, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SECRET_BYTES } from '../worker/shared/auth-config.ts'
+import { errorCode } from '../worker/shared/file-errors.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../worker/shared/private-file-node.ts'
 import { isOwnersAlone, stateFolder } from '../worker/shared/user-folders-node.ts'
@@ -102,8 +103,8 @@ async function make(file: string): Promise<void> {
   try {
     await writeFile(fresh, `${newSecret()}\n`, { mode: 0o600, flag: 'wx' })
     // Never replaces one that is there, and is never seen half-written.
-    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
+    await link(fresh, file).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error
     })
   } finally {
     await rm(fresh, { force: true })

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Context, Environment } from '../context.ts'
 import { noticeTo } from '../context.ts'
 import { NOT_OURS } from '../exit-codes.ts'
@@ -112,9 +113,9 @@ type Ended = { code: number } | { code: number; why: string }
 
 const endOf = (child: ChildProcess): Promise<Ended> =>
   new Promise((resolve) => {
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      const isMissing = error.code === 'ENOENT'
-      resolve({ code: isMissing ? NOT_FOUND : NOT_RUN, why: error.code ?? error.message })
+    child.once('error', (error) => {
+      const code = errorCode(error)
+      resolve({ code: code === 'ENOENT' ? NOT_FOUND : NOT_RUN, why: code || error.message })
     })
     child.once('exit', (code, signal) => {
       resolve({ code: code ?? BY_SIGNAL + (signal ? constants.signals[signal] : 0) })

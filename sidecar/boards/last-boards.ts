@@ -6,6 +6,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
@@ -55,7 +56,7 @@ export async function isGone({ root }: LastBoard, dirs: readonly string[]): Prom
   if (!real.some((dir) => isWithin(root, dir))) return false
   return await lstat(root).then(
     () => false,
-    ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
+    (error: unknown) => errorCode(error) === 'ENOENT',
   )
 }
 

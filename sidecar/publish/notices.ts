@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import type { NoticeRule } from '../../worker/shared/notice-rules.ts'
 import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
@@ -81,5 +82,5 @@ function run([program, ...args]: Command, text: string, body: string): Promise<s
     child.stdin.on('error', () => undefined)
     child.stdin.end(body)
   })
-  return ended.catch(({ code }: NodeJS.ErrnoException) => `It cannot be run: ${code}.`)
+  return ended.catch((error: unknown) => `It cannot be run: ${errorCode(error)}.`)
 }

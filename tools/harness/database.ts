@@ -16,6 +16,7 @@ import {
   statement,
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { libsqlServer } from '../start/processes.ts'
 import { freePort } from './free-port.ts'
@@ -120,7 +121,7 @@ async function retryWhileLocked<Result>(
     try {
       return await work(signal)
     } catch (error) {
-      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
+      const isBusy = errorCode(error) === 'SQLITE_BUSY'
       if (signal.aborted || !(isBusy || isTransient(error))) throw error
       await sleep(BUSY_MS)
     }

@@ -1,6 +1,7 @@
 // A process that can be killed, frozen, and started again.
 
 import { untilAnswers, type Wait } from '../../system/until.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import { type Child, type ChildSpec, spawnChild } from '../start/child.ts'
 
 /** On a busy machine, too. */
@@ -81,7 +82,7 @@ export class Process implements AsyncDisposable {
       process.kill(this.#child.pid, signal)
     } catch (error) {
       // The process has ended meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      if (errorCode(error) !== 'ESRCH') throw error
     }
   }
 }

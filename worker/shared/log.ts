@@ -2,6 +2,7 @@
 // name is a secret's, and tokens inside texts, are redacted at every depth.
 
 import type { Clock } from './clock.ts'
+import { errorCode } from './file-errors.ts'
 import { jsonText, printable } from './printable.ts'
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
@@ -86,7 +87,7 @@ export function rareLog(log: Log, { elapsed }: Pick<Clock, 'elapsed'>): Log {
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // An AggregateError (every address refused) has an empty message and the truth in its code.
-  return error.message || ('code' in error ? String(error.code) : error.name)
+  return error.message || errorCode(error) || error.name
 }
 
 const MAX_REASON_CHARS = 500

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { errorCode } from './file-errors.ts'
 
 /** For its owner alone. Whole or as it was before, never half-written. The file has one writer. */
 export async function replacePrivateFile(file: string, text: string): Promise<void> {
@@ -28,7 +29,7 @@ function isMade(dir: string): boolean {
     mkdirSync(dir, { mode: 0o700 })
     return true
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'EEXIST') return true
     if (code !== 'ENOENT' || dirname(dir) === dir) throw error
     return false

@@ -4,6 +4,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from './file-errors.ts'
 import { PlainFileError, readPlain } from './plain-file-node.ts'
 import { isSecretName } from './secrets.ts'
 import { VARIABLES } from './variables.ts'
@@ -76,8 +77,7 @@ export async function readPrivate(name: string, file: string): Promise<string> {
   } catch (error) {
     if (error instanceof SecretFileError) throw error
     if (error instanceof PlainFileError) throw refused(name, file, error.why)
-    const { code } = error as NodeJS.ErrnoException
-    throw refused(name, file, `cannot be read (${code})`)
+    throw refused(name, file, `cannot be read (${errorCode(error)})`)
   }
 }
 
