@@ -13,7 +13,7 @@ import { insertRows } from '../worker/payments/ledger/libsql/store-libsql.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
-import { isThere } from '../worker/shared/process-stat-node.ts'
+import { processExists } from '../worker/shared/process-stat-node.ts'
 import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
 import {
   type Copy,
@@ -89,7 +89,7 @@ async function removeLeft(file: string): Promise<void> {
   for (const name of names) {
     const [, rest = ''] = name.split(`${basename(file)}.`)
     const [, pid] = /^(\d+)\.tmp(-wal|-shm|-journal)?$/.exec(rest) ?? []
-    if (name.startsWith(`${basename(file)}.`) && pid !== undefined && !isThere(Number(pid))) {
+    if (name.startsWith(`${basename(file)}.`) && pid !== undefined && !processExists(Number(pid))) {
       await rm(join(dir, name), { force: true })
     }
   }

@@ -11,7 +11,7 @@ import type Libsql from 'libsql'
 import { errorCode } from '../worker/shared/file-errors.ts'
 import { refuseOdd, textIn } from '../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../worker/shared/private-file-node.ts'
-import { isThere, statOf } from '../worker/shared/process-stat-node.ts'
+import { processExists, processStat } from '../worker/shared/process-stat-node.ts'
 import { StartError } from './start-error.ts'
 
 const OF_FOLDER = 'lock'
@@ -134,11 +134,11 @@ function readHolder(text: string | undefined): Holder | undefined {
   }
 }
 
-const isAlive = ({ pid, born }: Holder): boolean => isThere(pid) && bornOf(pid) === born
+const isAlive = ({ pid, born }: Holder): boolean => processExists(pid) && bornOf(pid) === born
 
 /** A container restarts with the same pids, so a pid alone would find itself holding the lock. */
 function bornOf(pid: number): string {
-  const { state, startedAt = '' } = statOf(pid) ?? {}
+  const { state, startedAt = '' } = processStat(pid) ?? {}
   // Dead, and its parent does not ask how it ended: in some containers none ever does.
   return state === 'Z' ? 'dead' : startedAt
 }

@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { statOf } from '../../worker/shared/process-stat-node.ts'
+import { processStat } from '../../worker/shared/process-stat-node.ts'
 import type { KeptClaim } from './kept-claims.ts'
 
 export type AgentProcess = NonNullable<KeptClaim['process']>
@@ -87,7 +87,7 @@ function look(pid: number): Seen | undefined {
 }
 
 function inProc(pid: number): Seen | undefined {
-  const { name = '', state = 'X', parent = 0, startedAt = '' } = statOf(pid) ?? {}
+  const { name = '', state = 'X', parent = 0, startedAt = '' } = processStat(pid) ?? {}
   if (state === 'Z' || state === 'X') return undefined
   try {
     const isStopped = state === 'T' || state === 't'

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { statOf } from '../../worker/shared/process-stat-node.ts'
+import { processStat } from '../../worker/shared/process-stat-node.ts'
 import { printed } from './agent-process.ts'
 
 /** An agent that waits for its user redraws its prompt, and computes less than this share. */
@@ -83,7 +83,7 @@ export function cpuTime(pid: number): number | undefined {
 }
 
 function inProc(pid: number): { ms: number; children: number[] } | undefined {
-  const stat = statOf(pid)
+  const stat = processStat(pid)
   return stat && { ms: stat.ticks * TICK_MS, children: childrenOf(pid) }
 }
 

@@ -293,8 +293,8 @@ async function secretsOf(
   if (payments && !url && !has('LIBSQL_URL')) {
     throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
   }
-  const isThere = has('NOTICE_SECRET')
-  const notices = await noticeSecretOf(kept, given, { secret, isThere })
+  const hasOwn = has('NOTICE_SECRET')
+  const notices = await noticeSecretOf(kept, given, { secret, hasOwn })
   return {
     ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
     ...(secret !== undefined && { AUTH_SECRETS: secret }),

@@ -43,17 +43,17 @@ export async function keepSecret(kept: string, name: Kept, secret: string): Prom
 
 /**
  * What is set here, what this machine keeps, else one that follows from `secret`. Undefined: the
- * Worker has one of its own (`isThere`), or its secrets are on another machine. Throws UsageError.
+ * Worker has one of its own (`hasOwn`), or its secrets are on another machine. Throws UsageError.
  */
 export async function noticeSecretOf(
   kept: string,
   { NOTICE_SECRET: given }: Environment,
-  { secret, isThere }: { secret: string | undefined; isThere: boolean },
+  { secret, hasOwn }: { secret: string | undefined; hasOwn: boolean },
 ): Promise<string | undefined> {
   const { secrets, problem } = readWhsecs(given)
   if (problem !== undefined) throw new UsageError(`NOTICE_SECRET: ${problem}.`)
   if (secrets.length > 0) return secrets.join(' ')
-  const own = isThere || secret === undefined ? undefined : noticeSecret(secret)
+  const own = hasOwn || secret === undefined ? undefined : noticeSecret(secret)
   return (await readSecret(kept, 'notice-secret')) ?? own
 }
 

@@ -176,12 +176,12 @@ const DEVELOPER_TOOLS = [
  */
 export function findGit(
   { platform, path }: { platform: string; path: string },
-  isThere: (file: string) => boolean,
+  isProgramAt: typeof isProgram,
 ): string | undefined {
   const name = platform === 'win32' ? 'git.exe' : 'git'
-  const found = findProgram(name, path, isThere)
+  const found = findProgram(name, path, isProgramAt)
   const isOffer = platform === 'darwin' && found === '/usr/bin/git'
-  return isOffer && !DEVELOPER_TOOLS.some(isThere) ? undefined : found
+  return isOffer && !DEVELOPER_TOOLS.some(isProgramAt) ? undefined : found
 }
 
 interface Answer {

@@ -65,10 +65,10 @@ export const bmad = {
   async detect(dir) {
     const root = await realFolder(dir)
     if (root === undefined) return undefined
-    const isThere = (names: string[], look: (path: string) => Promise<unknown>) =>
+    const isAnyThere = (names: string[], look: (path: string) => Promise<unknown>) =>
       Promise.all(names.map((name) => look(join(root, name)))).then((found) => found.some(Boolean))
-    const isMarked = await isThere(MANIFESTS, isFile)
-    if (!isMarked && !(await isThere(OLDER, realFolder))) return undefined
+    const isMarked = await isAnyThere(MANIFESTS, isFile)
+    if (!isMarked && !(await isAnyThere(OLDER, realFolder))) return undefined
     const found = await statusFileIn(root)
     if (!isMarked && found.missing !== undefined) return undefined
     const places: string[] = []

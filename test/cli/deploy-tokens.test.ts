@@ -17,19 +17,19 @@ it('the tokens of a deployment publish and read, and set nothing that agents get
 
 it('a new Worker can sign notices, and one that can goes on with what it has', async () => {
   const kept = tempFolder()
-  const made = await noticeSecretOf(kept, {}, { secret, isThere: false })
+  const made = await noticeSecretOf(kept, {}, { secret, hasOwn: false })
   expect(() => new Webhook(made ?? '')).not.toThrow()
-  expect(await noticeSecretOf(kept, {}, { secret, isThere: false })).toBe(made)
-  expect(await noticeSecretOf(kept, {}, { secret, isThere: true })).toBeUndefined()
-  expect(await noticeSecretOf(kept, {}, { secret: undefined, isThere: false })).toBeUndefined()
+  expect(await noticeSecretOf(kept, {}, { secret, hasOwn: false })).toBe(made)
+  expect(await noticeSecretOf(kept, {}, { secret, hasOwn: true })).toBeUndefined()
+  expect(await noticeSecretOf(kept, {}, { secret: undefined, hasOwn: false })).toBeUndefined()
   const given = `${NOTICE_SECRET} ${made}`
-  expect(await noticeSecretOf(kept, { NOTICE_SECRET: given }, { secret, isThere: true })).toBe(
+  expect(await noticeSecretOf(kept, { NOTICE_SECRET: given }, { secret, hasOwn: true })).toBe(
     given,
   )
   await keepSecret(kept, 'notice-secret', given)
   // A new secret of tokens does not end it.
   const another = 't'.repeat(43)
-  expect(await noticeSecretOf(kept, {}, { secret: another, isThere: true })).toBe(given)
-  const wrong = noticeSecretOf(kept, { NOTICE_SECRET: 'geheim' }, { secret, isThere: true })
+  expect(await noticeSecretOf(kept, {}, { secret: another, hasOwn: true })).toBe(given)
+  const wrong = noticeSecretOf(kept, { NOTICE_SECRET: 'geheim' }, { secret, hasOwn: true })
   await expect(wrong).rejects.toThrow('NOTICE_SECRET: a secret must begin with whsec_.')
 })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { errorCode } from './file-errors.ts'
 
 /** Whether there is one of this number. */
-export function isThere(pid: number): boolean {
+export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -15,7 +15,7 @@ export function isThere(pid: number): boolean {
 }
 
 /** Undefined: there is none, or the system does not say. */
-export function statOf(pid: number) {
+export function processStat(pid: number) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name is in brackets, and may hold spaces and brackets.

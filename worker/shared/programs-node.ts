@@ -13,10 +13,10 @@ export const withAbsolutePath = (env: Readonly<Record<string, string | undefined
 })
 
 /** Its whole path; undefined: there is none. */
-export const findProgram = (name: string, path: string, isThere = isProgram): string | undefined =>
+export const findProgram = (name: string, path: string, is = isProgram): string | undefined =>
   absoluteParts(path)
     .map((dir) => join(dir, name))
-    .find((file) => isThere(file))
+    .find((file) => is(file))
 
 export function isProgram(file: string): boolean {
   try {
