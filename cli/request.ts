@@ -4,6 +4,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Problem } from '../libraries/api/types.ts'
 import { BoardError } from '../libraries/client/types.ts'
+import { edgeHeaders } from '../sidecar/publish/edge.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
 
 const TIMEOUT_MS = 10_000
@@ -94,12 +95,7 @@ export async function requestEdge(
   try {
     const options = {
       method: method ?? (body ? 'POST' : 'GET'),
-      headers: {
-        authorization,
-        // Firewalls before an edge refuse what does not give its name.
-        'user-agent': 'signalbox',
-        ...(body && { 'content-type': 'application/json' }),
-      },
+      headers: edgeHeaders(authorization, body !== undefined),
       signal,
     }
     const response = await send(target, options, body && JSON.stringify(body))

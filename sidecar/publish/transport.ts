@@ -3,7 +3,7 @@
 
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { EdgeSocket, SocketEvents } from './edge.ts'
+import { type EdgeSocket, edgeHeaders, type SocketEvents } from './edge.ts'
 
 export interface Answer {
   status: number
@@ -25,10 +25,8 @@ const TIMEOUT_MS = 15_000
 const MAX_ANSWER_BYTES = 32 << 20
 
 const headersOf = (authorization: string, body: Buffer | undefined) => ({
-  authorization,
-  // Firewalls before an edge refuse what does not give its name.
-  'user-agent': 'signalbox',
-  ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+  ...edgeHeaders(authorization, body !== undefined),
+  ...(body && { 'content-length': String(body.length) }),
 })
 
 /** The boards of a process share connections: 250 that start take 15, and each is a handshake. */
