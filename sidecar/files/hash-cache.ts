@@ -96,7 +96,9 @@ const BLANK: { readonly [Kind in Fact['kind']]: Extract<Fact, { kind: Kind }> } 
 }
 
 /** By the kind: all but that and the path. */
-const FIELDS = new Map(Object.values(BLANK).map((it) => [it.kind, Object.keys(it).slice(2)]))
+const FIELDS = new Map(
+  Object.values(BLANK).map(({ kind, path: _, ...fields }) => [kind, Object.keys(fields)]),
+)
 
 function fieldsOf(kind: Fact['kind']): readonly string[] {
   const names = FIELDS.get(kind)
@@ -139,20 +141,23 @@ function fromLine(path: string, line: CachedLine): SavedFile {
 /** In place of what is as in the blank. */
 const SAME = 0
 
+type AnyFact = Fact & Record<string, unknown>
+
 function pack(fact: Fact, hash: string): CachedFact {
-  const values: Readonly<Record<string, unknown>> = { ...fact }
-  const blank: Readonly<Record<string, unknown>> = { ...BLANK[fact.kind], hash }
-  const packed = fieldsOf(fact.kind).map((name) => {
-    const value = values[name]
+  const { kind } = fact
+  const packed: CachedFact = [kind]
+  for (const name of fieldsOf(kind)) {
+    const value = (fact as AnyFact)[name]
+    const usual = name === 'hash' ? hash : (BLANK[kind] as AnyFact)[name]
     const isEmpty = Array.isArray(value) && value.length === 0
-    return isEmpty || value === blank[name] ? SAME : value
-  })
-  return [fact.kind, ...packed]
+    packed.push(isEmpty || value === usual ? SAME : value)
+  }
+  return packed
 }
 
 function unpack(path: string, hash: string, packed: CachedFact): Fact {
   const [kind] = packed
-  const fact = { ...BLANK[kind], path, hash } as Fact & Record<string, unknown>
+  const fact = { ...BLANK[kind], path, hash } as AnyFact
   let n = 0
   for (const name of fieldsOf(kind)) {
     const value = packed[++n]
