@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { errorCode } from '../../worker/shared/file-errors.ts'
+import { errorCode, isAbsence } from '../../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import {
@@ -73,8 +73,6 @@ export interface Bounds {
  */
 const BOUNDS: Bounds = { depth: 8, folders: 20_000, boards: 250, ms: 5_000 }
 const NEVER_ENTERED = ['node_modules', '.git']
-/** Only these say that nothing is there (any more). */
-const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Two finds with the same key are one board, perhaps of two trees of a repository. */
 export function keyOf({ store: { layout, tasksIn }, dir, location = dir }: FoundBoard): string {
@@ -199,8 +197,7 @@ class Walk {
 
   /** One that is not there any more is no news. */
   #failed(path: string, error: unknown): void {
-    const code = errorCode(error)
-    if (!ABSENT.has(code)) this.#unreadable.push(`${path} (${code || error})`)
+    if (!isAbsence(error)) this.#unreadable.push(`${path} (${errorCode(error) || error})`)
   }
 
   async #folder({ path, depth, rules: above, tree: treeAbove }: Folder): Promise<void> {

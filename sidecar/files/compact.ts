@@ -42,4 +42,4 @@ export function interning(most: number): (text: string) => string {
 }
 
 /** Few statuses, many tasks. */
-export const word = interning(4096)
+export const interned = interning(4096)

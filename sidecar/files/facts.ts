@@ -2,7 +2,7 @@
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
 import type { Entry, Parsed, Standing, Store } from '../layouts/layout.ts'
-import { compact, digest, word } from './compact.ts'
+import { compact, digest, interned } from './compact.ts'
 import type { SeenStat } from './file-stat.ts'
 
 /** A board that does not say: cairn's own default. */
@@ -106,17 +106,12 @@ const NO_DEPS: readonly string[] = []
 /** Milliseconds of a time as a file spells it; 0, long ago, when it cannot be read. */
 const timeOf = (text: string): number => Date.parse(text) || 0
 
-/** Where an entry was read. */
-interface Source {
-  path: string
-  /** The hash of the file's text. */
-  hash: string
-  state: Parsed['state']
-}
+/** The file of an entry. */
+type EntryFile = Pick<ParsedFile, 'hash' | 'state'> & { path: string }
 
 /** The facts of one entry; undefined when nothing in it counts (a live file out of order). */
 export function factOf(
-  { path, hash: fileHash, state }: Source,
+  { path, hash: fileHash, state }: EntryFile,
   entry: Entry,
   lastRules: Rules | undefined,
 ): Fact | undefined {
@@ -130,11 +125,11 @@ export function factOf(
         id: compact(entry.id),
         hash: entry.source === undefined ? fileHash : digest(entry.source),
         sent,
-        status: word(status),
+        status: interned(status),
         // What cannot be read whole is never ready.
         standing: entry.standing ?? (entry.task.invalid === undefined ? undefined : 'held'),
         isMisnamed: entry.isMisnamed === true,
-        milestone: milestone === undefined ? undefined : word(milestone),
+        milestone: milestone === undefined ? undefined : interned(milestone),
         deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
         attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
       }
@@ -149,7 +144,7 @@ export function factOf(
         sent,
         task: compact(task),
         attempt: compact(attempt),
-        status: word(status),
+        status: interned(status),
         startedAtMs: timeOf(startedAt),
       }
     }

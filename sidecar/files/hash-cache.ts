@@ -6,7 +6,7 @@
 import { relative, sep } from 'node:path'
 import type { Log } from '../../worker/shared/log.ts'
 import type { Store } from '../layouts/layout.ts'
-import { compact, word } from './compact.ts'
+import { compact, interned } from './compact.ts'
 import type { Fact, SavedFile } from './facts.ts'
 import type { SeenStat } from './file-stat.ts'
 import { LineFile, type MadeBy } from './line-file.ts'
@@ -163,7 +163,7 @@ function unpack(path: string, hash: string, packed: CachedFact): Fact {
     const value = packed[++n]
     // Of few texts one is enough for all.
     const isShared = name === 'status' || name === 'milestone'
-    if (value !== SAME) fact[name] = isShared ? word(String(value)) : value
+    if (value !== SAME) fact[name] = isShared ? interned(String(value)) : value
   }
   return fact
 }

@@ -1,7 +1,7 @@
 // A file of lines that the sidecar keeps for its next start, as of its hashes: under a header that
 // says by what it was made. Losing it costs time: a problem is logged, and no error.
 
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../worker/shared/file-errors.ts'
 import type { Log } from '../../worker/shared/log.ts'
@@ -50,22 +50,15 @@ export class LineFile {
       // Saving reports why it cannot be made.
     }
     let taken = 0
-    let rest = ''
-    let isFirst = true
     try {
       const { handle } = await openPlain(this.#file)
-      // It closes what it reads.
-      const stream = handle.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })
-      for await (const chunk of stream) {
-        const lines = (rest + String(chunk)).split('\n')
-        rest = lines.pop() ?? ''
+      let header: string | undefined
+      for await (const lines of linesIn(handle)) {
+        header ??= lines.shift()
+        if (header !== this.#header) throw new Error('it is of another version or store')
         for (const line of lines) {
-          if (isFirst && line !== this.#header) throw new Error('it is of another version or store')
-          if (!isFirst) {
-            take(line)
-            taken++
-          }
-          isFirst = false
+          take(line)
+          taken++
         }
       }
     } catch (error) {
@@ -101,5 +94,17 @@ export class LineFile {
       this.#log('warn', 'cache.unwritten', { file: this.#file, why: String(error) })
       await rm(temp, { force: true }).catch(() => undefined)
     }
+  }
+}
+
+/** Its whole lines, many at a time: to wait for each would take longer than to read it. */
+async function* linesIn(file: FileHandle): AsyncGenerator<string[]> {
+  // It closes what it reads.
+  const chunks = file.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + String(chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    if (lines.length > 0) yield lines
   }
 }

@@ -5,7 +5,7 @@
 import { type Dir, type Dirent, lstatSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
-import { errorCode } from '../../worker/shared/file-errors.ts'
+import { errorCode, isAbsence } from '../../worker/shared/file-errors.ts'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
 import { isThere } from '../layouts/store-folder.ts'
@@ -25,8 +25,6 @@ const WORK_SHARE = 0.005
 const POLL_MS = 1_000
 /** … and in a large or slow one as often as this share of a core allows. */
 const POLL_SHARE = 0.2
-/** Only these two say that nothing is there. EACCES, EIO or ESTALE do not. */
-const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Paths are absolute and counted by the layout. Each is a reason to read that file, not a fact. */
 export interface ScanReport {
@@ -139,7 +137,7 @@ class Scan {
     try {
       dir = openFolderHere(folder, { bufferSize: 256 })
     } catch (error) {
-      return ABSENT.has(errorCode(error)) ? undefined : whyOf(folder, error)
+      return isAbsence(error) ? undefined : whyOf(folder, error)
     }
     try {
       for (;;) {
@@ -182,7 +180,7 @@ class Scan {
         this.#report.changed.push(path)
       return true
     } catch (error) {
-      return ABSENT.has(errorCode(error)) ? undefined : whyOf(path, error)
+      return isAbsence(error) ? undefined : whyOf(path, error)
     }
   }
 
@@ -230,7 +228,7 @@ class Scan {
       this.#hidden.set(folder, why)
       return { is: 'unknown', why }
     } catch (error) {
-      if (ABSENT.has(errorCode(error))) return { is: 'absent' }
+      if (isAbsence(error)) return { is: 'absent' }
       return { is: 'unknown', why: whyOf(folder, error) }
     }
   }

@@ -32,6 +32,10 @@ const NO_ROOM: Kind = {
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
+/** Only these two say that nothing is there. EACCES, EIO or ESTALE do not. */
+export const isAbsence = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes(errorCode(error))
+
 /** A database is not what was written: no further try helps. */
 export const isDamaged = (error: unknown): boolean => is(error, DAMAGED)
 
