@@ -3,39 +3,20 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostClock } from '../../worker/shared/clock.ts'
-import type { Log } from '../../worker/shared/log.ts'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { Repositories } from '../git/repository.ts'
-import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
+import { type Health, healthOf } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
-import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
-import {
-  createProgress,
-  type OpenSidecar,
-  openSidecar,
-  type Progress,
-  type SidecarPlan,
-} from '../open-sidecar.ts'
-import type { Edge } from '../publish/edge.ts'
-import { isFinal } from '../publish/retry.ts'
+import { sidecarMetrics } from '../metrics.ts'
+import { createProgress } from '../open-sidecar.ts'
+import { BoardRun, type Release, type RunPlan } from './board-run.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
-/** Gives a board back, so that another process may have it. */
-type Release = () => Promise<void>
+export type OpenBoard = NamedBoard & Pick<BoardRun, 'tasks' | 'reading'>
 
-export interface OpenBoard extends NamedBoard {
-  tasks(): number
-  /** Files of a large board that is being read for the first time. */
-  readonly reading: number | undefined
-}
-
-export interface BoardsPlan
-  extends Pick<
-    SidecarPlan,
-    'cacheDir' | 'watch' | 'watchWithinMs' | 'runOutput' | 'log' | 'version'
-  > {
+export interface BoardsPlan extends Omit<RunPlan, 'repositories' | 'metrics' | 'progress'> {
   /** The first board is looked for in the first of them. */
   dirs: readonly string[]
   search: Search
@@ -43,8 +24,6 @@ export interface BoardsPlan
   repo: string
   /** Boards outside of the first project are named after `repo`, too, and not by their folders. */
   isRepoChosen: boolean
-  /** Where the board of this name is published. */
-  edgeOf(name: string): Edge
   /**
    * Takes a board for this process alone; a sentence: why it is left out. What it returns gives the
    * board back. `key` is the same for all that find this board. Absent: others may run it, too.
@@ -114,92 +93,107 @@ export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
   return boards
 }
 
+/** A search that is not the first. */
+interface Later {
+  /** When it began, by `performance.now`. */
+  since: number
+  signal: AbortSignal
+}
+
 class Boards implements OpenBoards {
   readonly #plan: BoardsPlan
-  readonly #metrics: SidecarMetrics | undefined
-  readonly #progress: Progress | undefined
-  readonly #repositories: Repositories | undefined
+  readonly #runPlan: RunPlan
   /** By their keys, in the order of their names at the first search, then as they appeared. */
-  readonly #boards = new Map<string, Board>()
+  readonly #boards = new Map<string, BoardRun>()
   /** Also the names of those that were let go. */
   readonly #names = new Map<string, string>()
-  readonly #anyPublished = Promise.withResolvers<void>()
+  readonly #anyShown = Promise.withResolvers<void>()
   readonly #running = new Set<Promise<void>>()
   #left: readonly LeftOut[] = []
   /** Sentences about what was left out: each is logged once. */
   readonly #logged = new Set<string>()
-  #lookedMs = 0
+  #searchMs = 0
   /** Ends the pause before the next search. */
   #hurry = new AbortController()
   #opening = 0
 
   constructor(plan: BoardsPlan) {
     this.#plan = plan
-    const { path, log, search } = plan
+    const { path, log, search, metrics, terminal } = plan
     const isShown = path !== undefined && search.worktrees !== false
     // Where a worktree went, the next search may find.
     const onAway = () => this.#hurry.abort()
     const deps = { path: path ?? '', log, clock: hostClock, onAway }
-    this.#repositories = isShown ? new Repositories(deps) : undefined
-    this.#metrics = plan.metrics && sidecarMetrics(plan.metrics)
-    this.#metrics?.watch(() => this.health())
-    this.#progress = plan.terminal && createProgress(plan.terminal)
+    this.#runPlan = {
+      ...plan,
+      repositories: isShown ? new Repositories(deps) : undefined,
+      metrics: metrics && sidecarMetrics(metrics),
+      progress: terminal && createProgress(terminal),
+    }
+    this.#runPlan.metrics?.watch(() => this.health())
   }
 
-  boards = (): readonly Board[] => [...this.#boards.values()]
+  boards = (): readonly BoardRun[] => [...this.#boards.values()]
 
   health = (): Health => healthOf(this.boards().map((board) => board.health()))
 
   run(end: AbortSignal) {
-    const ready = this.#anyPublished.promise.then(() =>
-      Promise.all(this.boards().map(({ settled }) => settled.promise)),
+    const ready = this.#anyShown.promise.then(() =>
+      Promise.all(this.boards().map(({ settled }) => settled)),
     )
     return { ready: ready.then(() => undefined), ended: this.#run(end) }
   }
 
   /** Looks for boards that are not known yet. `later`: not at the beginning. */
-  async look(later?: { since: number; signal: AbortSignal }): Promise<void> {
+  async look(later?: Later): Promise<void> {
     const { dirs, search, repo, isRepoChosen } = this.#plan
     const { boards, left, projects, moved, workMs } = await discoverBoards(dirs, search, later)
-    this.#repositories?.seen(moved)
-    this.#lookedMs = workMs
+    this.#runPlan.repositories?.seen(moved)
+    this.#searchMs = workMs
     const [project = ''] = projects
     const { only } = search
     const naming = { repo, project, only, ...(isRepoChosen && { dirs: projects }) }
     const { named, left: unnamed } = nameBoards(boards, naming, this.#names)
     const elsewhere: LeftOut[] = []
-    const missing = new Set(this.#boards.keys())
     for (const found of named) {
-      const key = keyOf(found)
-      const known = this.#boards.get(key)
-      if (known) {
-        missing.delete(key)
-        if (later && known.store.tasksIn !== found.store.tasksIn) {
-          this.#moveTo(known, found, later.signal)
-        }
-        continue
-      }
-      const release = await this.#plan.lock?.({ key, name: found.name })
-      if (typeof release === 'string') {
-        elsewhere.push({ code: 'runs_elsewhere', message: release })
-        continue
-      }
-      const board = new Board(found, later?.since, release)
-      this.#boards.set(key, board)
-      this.#names.set(key, board.name)
-      if (later) this.#plan.onFound?.(board)
+      const refused = await this.#take(found, later)
+      if (refused !== undefined) elsewhere.push({ code: 'runs_elsewhere', message: refused })
     }
     this.#left = [...elsewhere, ...left, ...unnamed]
-    for (const [key, board] of this.#boards) this.#letGo(key, board, missing.has(key))
+    const keys = new Set(named.map(keyOf))
+    for (const [key, board] of this.#boards) this.#letGo(key, board, !keys.has(key))
+  }
+
+  /** Takes a board that was found. Resolves with why it is left out, if it is. */
+  async #take(found: NamedBoard, later: Later | undefined): Promise<string | undefined> {
+    const key = keyOf(found)
+    const known = this.#boards.get(key)
+    if (known) {
+      const isElsewhere = known.store.tasksIn !== found.store.tasksIn
+      if (later && isElsewhere) this.#moveTo(known, found, later.signal)
+      return undefined
+    }
+    const release = await this.#plan.lock?.({ key, name: found.name })
+    if (typeof release === 'string') return release
+    const board = this.#add(found, release, later?.since)
+    this.#names.set(key, board.name)
+    if (later) this.#plan.onFound?.(board)
+    return undefined
+  }
+
+  #add(found: NamedBoard, release: Release | undefined, since: number | undefined): BoardRun {
+    const board = new BoardRun(found, this.#runPlan, release, since)
+    this.#boards.set(keyOf(found), board)
+    void board.shown.then(this.#anyShown.resolve)
+    return board
   }
 
   /** Another tree of its repository leads now. Its sidecar ends, and one in that tree begins. */
-  #moveTo(board: Board, found: NamedBoard, end: AbortSignal): void {
-    if (board.leaving.signal.aborted) return
-    board.leaving.abort()
-    void board.ended.then(() => {
+  #moveTo(board: BoardRun, found: NamedBoard, end: AbortSignal): void {
+    if (board.isLeaving) return
+    void board.leave().then(() => {
       if (end.aborted) return
-      this.#boards.set(keyOf(found), new Board(found, performance.now(), board.release))
+      this.#add(found, board.release, performance.now())
       this.#plan.log('info', 'board.moved', { board: board.name, dir: found.dir })
       this.#plan.onLeft?.(board)
       this.#open(end)
@@ -207,18 +201,14 @@ class Boards implements OpenBoards {
   }
 
   /** Ends its sidecar if it has been missing for long. A search of its own may be cut short. */
-  #letGo(key: string, board: Board, isUnfound: boolean): void {
-    const isMissing = isUnfound && board.sidecar?.status().store === 'missing'
-    const now = performance.now()
-    board.missingSince = isMissing ? (board.missingSince ?? now) : undefined
+  #letGo(key: string, board: BoardRun, isUnfound: boolean): void {
     const { missingForMs = MISSING_FOR_MS, log, onLeft } = this.#plan
-    const { missingSince = now, name, dir } = board
-    if (!isMissing || now - missingSince < missingForMs || board.leaving.signal.aborted) return
-    board.leaving.abort()
-    void board.ended.then(async () => {
+    const missingMs = board.missingMs(isUnfound, performance.now())
+    if (missingMs === undefined || missingMs < missingForMs || board.isLeaving) return
+    void board.leave().then(async () => {
       await board.release()
       this.#boards.delete(key)
-      log('info', 'board.left', { board: name, dir })
+      log('info', 'board.left', { board: board.name, dir: board.dir })
       onLeft?.(board)
     })
   }
@@ -262,13 +252,13 @@ class Boards implements OpenBoards {
     const reporting = this.#reportGone(this.#plan).catch(defect)
     this.#open(end)
     for (;;) {
-      const pause = (this.#plan.pauseMs ?? pauseMs)(this.#lookedMs, this.#boards.size > 0)
+      const pause = (this.#plan.pauseMs ?? pauseMs)(this.#searchMs, this.#boards.size > 0)
       const signal = AbortSignal.any([end, this.#hurry.signal])
       await sleep(pause, undefined, { signal }).catch(() => undefined)
       if (end.aborted) break
       if (this.#hurry.signal.aborted) this.#hurry = new AbortController()
       await this.look({ since: performance.now(), signal: end }).catch(defect)
-      for (const board of this.boards()) if (board.state === 'failed') board.state = 'waiting'
+      for (const board of this.boards()) board.retry()
       this.#open(end)
     }
     await Promise.all([reporting, ...this.#running])
@@ -280,120 +270,16 @@ class Boards implements OpenBoards {
   #open(end: AbortSignal): void {
     this.#logLeftOut()
     while (this.#opening < AT_ONCE && !end.aborted) {
-      const next = this.boards().find(({ state }) => state === 'waiting')
-      if (!next) return
-      next.state = 'open'
+      const board = this.boards().find(({ isWaiting }) => isWaiting)
+      if (!board) return
       this.#opening += 1
-      const { known, ended } = this.#publish(next, AbortSignal.any([end, next.leaving.signal]))
-      next.ended = ended
-      this.#running.add(ended)
-      void ended.then(() => this.#running.delete(ended))
-      void known.then(() => {
+      void board.open(end).then(() => {
         this.#opening -= 1
         this.#open(end)
       })
+      const { ended } = board
+      this.#running.add(ended)
+      void ended.then(() => this.#running.delete(ended))
     }
   }
-
-  /** `known`: its files were read. Neither rejects. */
-  #publish(board: Board, end: AbortSignal): { known: Promise<void>; ended: Promise<void> } {
-    const { name, store, since } = board
-    const log: Log = (level, event, fields) =>
-      this.#plan.log(level, event, { ...fields, board: name })
-    log('info', 'board.found', { dir: board.dir, layout: store.layout })
-    const failed = (error: unknown): void => {
-      log('error', 'board.defect', { error })
-      board.settled.resolve()
-      board.state = 'failed'
-    }
-    const shown = (): void => {
-      board.settled.resolve()
-      this.#anyPublished.resolve()
-    }
-    try {
-      const sidecar = openSidecar({
-        ...this.#plan,
-        store,
-        log,
-        edge: this.#plan.edgeOf(name),
-        metrics: this.#metrics,
-        progress: this.#progress,
-        onFailure: (failure) => isFinal(failure) && board.settled.resolve(),
-        onReading: (files) => {
-          board.reading = files
-          shown()
-        },
-        ...(since !== undefined && { since }),
-        ...(this.#repositories && {
-          trees: { repositories: this.#repositories, dir: board.dir },
-        }),
-      })
-      board.sidecar = sidecar
-      const { ready, ended } = sidecar.run(end)
-      void ready.then(() => {
-        board.reading = undefined
-        shown()
-      })
-      const closed = ended.catch((error: unknown) => {
-        failed(error)
-        return sidecar.publisher.close()
-      })
-      return { known: sidecar.sidecar.started, ended: closed }
-    } catch (error) {
-      failed(error)
-      return { known: Promise.resolve(), ended: Promise.resolve() }
-    }
-  }
-}
-
-/** Before its sidecar is open. */
-const UNKNOWN: SidecarStatus = {
-  connected: false,
-  behind: true,
-  store: null,
-  lastError: null,
-  lastSyncAt: null,
-  lastPublishedAt: null,
-  dirty: 0,
-  unwatched: false,
-  files: 0,
-}
-
-/** One of them, from its place to the end of its sidecar. */
-class Board implements OpenBoard {
-  readonly name: string
-  readonly dir: string
-  readonly store: NamedBoard['store']
-  /** When it was found, by `performance.now`. Undefined: at the beginning. */
-  readonly since: number | undefined
-  /** The edge holds it, says how far it is, or cannot have it without a person. */
-  readonly settled = Promise.withResolvers<void>()
-  /** One that failed by a defect of ours is opened again after the next search. */
-  state: 'waiting' | 'open' | 'failed' = 'waiting'
-  sidecar: OpenSidecar | undefined
-  reading: number | undefined
-  /** When its sidecar has ended. */
-  ended = Promise.resolve()
-  /** By `performance.now`, as the searches see it. */
-  missingSince: number | undefined
-  /** Ends its sidecar alone. */
-  readonly leaving = new AbortController()
-  /** Then another process may have it. */
-  readonly release: Release
-
-  constructor(
-    { name, dir, store }: NamedBoard,
-    since: number | undefined,
-    release: Release = () => Promise.resolve(),
-  ) {
-    this.release = release
-    this.name = name
-    this.dir = dir
-    this.store = store
-    this.since = since
-  }
-
-  tasks = (): number => this.sidecar?.board.summary().counts.tasks ?? 0
-
-  health = (): BoardHealth => ({ board: this.name, ...(this.sidecar?.status() ?? UNKNOWN) })
 }
