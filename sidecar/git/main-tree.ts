@@ -45,7 +45,7 @@ export class MainTreeNews {
       return { ...at, switched: true, ...(from !== undefined && from !== sent.head && { from }) }
     }
     if (sent.head === at.head) {
-      // It may have been elsewhere for less than a look: what came and went with that is no deletion.
+      // It may have been elsewhere for less than a look: what that took away is no deletion.
       const from = before && before.log !== log ? await this.#repository.wasAt() : undefined
       const wasAway = from !== undefined && from !== at.head
       return wasAway ? { ...at, switched: true, from } : undefined

@@ -45,6 +45,8 @@ async function open({ isSlow = false } = {}) {
     log: async () => [],
     committed: async () => undefined,
     head: () => '',
+    headLog: () => '',
+    wasAt: async () => undefined,
     checkedOut: async () => undefined,
     settled: async () => undefined,
     goesOn: async () => undefined,
