@@ -1,5 +1,5 @@
 // The files that one linked worktree has not, though a merge base has them or they were there once:
-// by them it has taken out tasks. No I/O, no clock.
+// by them it has removed tasks. No I/O, no clock.
 
 import type { FileTable } from '../files/file-table.ts'
 import { type BaseTasks, isInAll, isMergedAway, pathIn, type Tree } from './merge-bases.ts'
@@ -7,7 +7,7 @@ import { type BaseTasks, isInAll, isMergedAway, pathIn, type Tree } from './merg
 /** A tree, and what is known of its files. */
 interface OneTree {
   readonly tree: Tree
-  readonly isRead: boolean
+  readonly isKnown: boolean
   readonly table: Pick<FileTable, 'hashOf'>
   /** Of the main tree's file in the same place. */
   mainHash(path: string): string | undefined
@@ -63,8 +63,8 @@ export class AbsentFiles {
     }
   }
 
-  /** Whether the tree has taken out the task of this name, by a file that is this one in it. */
-  hasTakenOut(name: string, path: string): boolean {
+  /** Whether the tree removed the task of this name, which is in this file there. */
+  hasRemoved(name: string, path: string): boolean {
     const { tree } = this.#of
     if (this.#isThere(path)) return false
     if (this.hasVanished(name)) return true
@@ -75,9 +75,9 @@ export class AbsentFiles {
     [...this.#vanished.values()].some((names) => names.has(name))
 
   #isInNeither(path: string): boolean {
-    const { tree, isRead } = this.#of
+    const { tree, isKnown } = this.#of
     const kind = tree.store.classify(path)
-    if (!isRead || tree.isSparse || (kind !== 'task' && kind !== 'about')) return false
+    if (!isKnown || tree.isSparse || (kind !== 'task' && kind !== 'about')) return false
     return this.#of.mainHash(path) === undefined && !this.#isThere(path) && isInAll(tree, path)
   }
 

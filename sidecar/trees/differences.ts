@@ -1,10 +1,10 @@
 // The files of a linked worktree that have other bytes than the main tree's, and the tasks in them
-// by name. Pure.
+// that the tree changed, by name. Pure.
 
 import type { Task } from '../../worker/board/wire.ts'
 import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { type Entry, isAbout } from '../layouts/layout.ts'
-import type { Tree } from './merge-bases.ts'
+import type { BaseTasks, Tree } from './merge-bases.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
@@ -25,7 +25,7 @@ export interface Differing {
   hash: string
   /** The ids that git may have given it. */
   blobs: readonly string[]
-  /** None where it is merely old. Of a list that is not, all that is in it, what is old too. */
+  /** None where the tree did not change it. Of a list that it changed, all that is in it. */
   copies: readonly Copy[]
   /** Its session, heartbeat or run. */
   besides: readonly Fact[]
@@ -41,10 +41,12 @@ export class Differences {
   readonly #files = new Map<string, Differing>()
   readonly #copies = new Map<string, readonly Copy[]>()
   readonly #main: { add(fact: Fact): void; remove(fact: Fact): void }
+  readonly #bases: BaseTasks
 
-  /** `main`: takes what stands beside the main tree's. */
-  constructor(main: { add(fact: Fact): void; remove(fact: Fact): void }) {
+  /** `main`: takes what stands beside the main tree's. `bases`: with what lists are compared. */
+  constructor(main: { add(fact: Fact): void; remove(fact: Fact): void }, bases: BaseTasks) {
     this.#main = main
+    this.#bases = bases
   }
 
   get = (path: string): Differing | undefined => this.#files.get(path)
@@ -52,25 +54,69 @@ export class Differences {
   /** All, as they are now. */
   entries = (): [path: string, file: Differing][] => [...this.#files]
 
-  /** The copies of a task, by its name. */
-  named = (name: string): readonly Copy[] => this.#copies.get(name) ?? NONE
-
   put(path: string, file: Differing): void {
     this.forget(path)
-    for (const copy of file.copies) this.#copies.set(copy.name, [...this.named(copy.name), copy])
+    for (const copy of file.copies) this.#copies.set(copy.name, [...this.#named(copy.name), copy])
     for (const fact of file.besides) this.#main.add(fact)
     this.#files.set(path, file)
+    // What a list is compared with is wanted now, and not once it is asked for.
+    if (file.list) this.#bases.of(file.list, path)
   }
 
   forget(path: string): void {
     const { copies = NONE, besides = NONE } = this.#files.get(path) ?? {}
     for (const fact of besides) this.#main.remove(fact)
     for (const copy of copies) {
-      const others = this.named(copy.name).filter((other) => other !== copy)
+      const others = this.#named(copy.name).filter((other) => other !== copy)
       if (others.length > 0) this.#copies.set(copy.name, others)
       else this.#copies.delete(copy.name)
     }
     this.#files.delete(path)
+  }
+
+  /** The names of the tasks in a file, also of those that the tree did not change. */
+  *namesIn(path: string): Generator<string> {
+    for (const { name } of this.#files.get(path)?.copies ?? NONE) yield name
+  }
+
+  /** Whether a file has a task, changed or not. */
+  has = (path: string, name: string): boolean =>
+    this.#named(name).some(({ fact }) => fact.path === path)
+
+  /** The copies of a task that the tree changed. */
+  copiesOf(name: string): readonly Copy[] {
+    return this.#named(name).filter(this.#isChanged)
+  }
+
+  /** What the tree changed, or has beside the main tree's. */
+  *changed(): Generator<[path: string, file: Differing]> {
+    for (const [path, file] of this.#files) {
+      const copies = file.copies.filter(this.#isChanged)
+      if (copies.length + file.besides.length > 0) yield [path, { ...file, copies }]
+    }
+  }
+
+  /** The facts of what the tree changed, or has beside the main tree's. */
+  *facts(): Generator<Fact> {
+    for (const [, { copies, besides }] of this.changed()) {
+      for (const { fact } of copies) yield fact
+      yield* besides
+    }
+  }
+
+  /** What lists are compared with. */
+  lists = (): Tree[] => [...this.#files.values()].flatMap(({ list }) => list ?? [])
+
+  /** The paths of lists of which no text could be read yet. */
+  unread = (): string[] =>
+    [...this.#files].flatMap(([path, { isUnread }]) => (isUnread ? [path] : []))
+
+  #named = (name: string): readonly Copy[] => this.#copies.get(name) ?? NONE
+
+  /** All of a list is here: whether the tree changed this one of it. */
+  #isChanged = ({ name, fact: { path, hash } }: Copy): boolean => {
+    const { list } = this.#files.get(path) ?? {}
+    return list === undefined || !this.#bases.isUnchanged(list, path, name, hash)
   }
 }
 
@@ -78,7 +124,7 @@ export class Differences {
 export function copiesIn(
   tree: Tree,
   { path, hash, stat, state, entries }: Omit<ParsedFile, 'chars'> & { path: string },
-) {
+): Pick<Differing, 'copies' | 'besides'> {
   const { store } = tree
   const copies: Copy[] = []
   const besides: Fact[] = []

@@ -94,14 +94,14 @@ export class BaseTasks {
    * Whether a task of a list is as a merge base has it, or as the main tree has had it since. Also
    * while that is to be learned first: nobody knows yet what is changed.
    */
-  isOld(tree: Tree, path: string, name: string, hash: string): boolean {
+  isUnchanged(tree: Tree, path: string, name: string, hash: string): boolean {
     const before = this.of(tree, path)
     const isBefore = before === undefined || before.some((base) => base.get(name) === hash)
     return isBefore || mergedIn(tree, path)?.get(name) === hash
   }
 
-  /** Whether a tree whose list lacks a task took it out: all merge bases have it there. */
-  isTakenOut(tree: Tree, path: string, name: string): boolean {
+  /** Whether a tree whose list lacks a task removed it: all merge bases have it there. */
+  isRemoved(tree: Tree, path: string, name: string): boolean {
     const [before = [], merged] = [this.of(tree, path), mergedIn(tree, path)]
     const isMerged = merged?.has(name) === true && merged.get(name) === undefined
     return before.length > 0 && before.every((base) => base.has(name)) && !isMerged
@@ -121,7 +121,7 @@ export class BaseTasks {
  * Whether a file is as a merge base has it, or as the main tree has had it since; `blobs` are what
  * git may call it.
  */
-export function isOld(
+export function isUnchanged(
   { bases = [], merged, dir }: Tree,
   path: string,
   blobs: readonly string[],

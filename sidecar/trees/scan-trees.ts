@@ -53,7 +53,7 @@ export async function scanTrees(
     const report = await scan(tree.store, table, (path, stat) => {
       const blob = oldOf?.(path, stat)
       if (blob === undefined) return false
-      files.takeOld(path, blob, seen(stat, now()))
+      files.takeUnchanged(path, blob, seen(stat, now()))
       return true
     })
     workMs += report.workMs

@@ -66,7 +66,7 @@ export class TreeCopies {
   /** What the next start is to know. */
   *toKeep(): Generator<ToKeep> {
     for (const files of this.#trees.values())
-      if (files.isRead) yield { tree: files.tree, files: files.toKeep() }
+      if (files.isKnown) yield { tree: files.tree, files: files.toKeep() }
   }
 
   /** Takes all trees that there are now. */
@@ -82,7 +82,7 @@ export class TreeCopies {
     }
     for (const tree of now.values()) this.#add(tree)
     this.#restored = new Map()
-    const lists = [...this.#trees.values()].flatMap((files) => [...files.lists()])
+    const lists = [...this.#trees.values()].flatMap(({ differences }) => differences.lists())
     this.#bases.keep([...trees, ...lists])
   }
 
@@ -90,7 +90,7 @@ export class TreeCopies {
   read(trees: readonly Tree[]): void {
     for (const { dir } of trees) {
       const files = this.#trees.get(dir)
-      if (!files || files.isReadNow) continue
+      if (!files || files.isRead) continue
       files.readAll()
       for (const each of this.#trees.values())
         if (each !== files && each.tree.name === files.tree.name) this.#drop(each)
@@ -104,7 +104,9 @@ export class TreeCopies {
 
   /** Texts without which nobody knows what is changed. */
   wanted(): Wanted[] {
-    const unread = [...this.#trees.values()].flatMap((files) => [...files.unread()])
+    const unread = [...this.#trees.values()].flatMap(({ tree, differences }) =>
+      differences.unread().map((path) => ({ tree, path })),
+    )
     return [...unread, ...this.#bases.wanted()]
   }
 
@@ -123,8 +125,8 @@ export class TreeCopies {
     const claims = this.#main.holders.claims(name)
     const row = claims[0] ?? this.newest(name)
     if (!row) return undefined
-    const read = [...this.#trees.values()].filter(({ isRead }) => isRead)
-    const made = read.flatMap((files) => this.#made(files, name, claims, row) ?? [])
+    const known = [...this.#trees.values()].filter(({ isKnown }) => isKnown)
+    const made = known.flatMap((files) => this.#made(files, name, claims, row) ?? [])
     if (made.length === 0) return undefined
     made.sort((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
     const isAlone = claims.length === 0
@@ -132,7 +134,7 @@ export class TreeCopies {
       marks: made.map(({ mark }) => mark),
       hashes: made.map(({ hash }) => hash),
       isAlone,
-      isDeleted: isAlone && read.some((files) => files.wasInMain(name)),
+      isDeleted: isAlone && known.some((files) => files.wasInMain(name)),
       apart: made.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree),
     }
   }
@@ -140,7 +142,7 @@ export class TreeCopies {
   /** The newest copy of a task, as trees have it. A guess counts if there is such a task. */
   newest(name: string): TaskFact | undefined {
     if (this.#trees.size === 0) return undefined
-    const copies = [...this.#trees.values()].flatMap((it) => (it.isRead ? it.copiesOf(name) : []))
+    const copies = [...this.#trees.values()].flatMap((it) => (it.isKnown ? it.copiesOf(name) : []))
     const isGuess =
       copies.every((copy) => copy.isGuess) && this.#main.holders.claims(name).length === 0
     return isGuess ? undefined : copies.sort(newerFirst)[0]?.fact
@@ -157,14 +159,14 @@ export class TreeCopies {
 
   /** All that trees changed, or have beside the main tree's. */
   *facts(): Generator<Fact> {
-    for (const files of this.#trees.values()) yield* files.facts()
+    for (const { differences } of this.#trees.values()) yield* differences.facts()
   }
 
   /** `row`: what the row of the task is of. */
   #made(files: TreeFiles, name: string, claims: readonly Fact[], row: Fact): Made | undefined {
     const { name: tree, branch, dir } = files.tree
     const mark = { tree, ...(branch !== undefined && { branch }), dir }
-    if (files.hasTakenOut(name, claims)) return { mark: { ...mark, gone: true }, hash: '' }
+    if (files.hasRemoved(name, claims)) return { mark: { ...mark, gone: true }, hash: '' }
     // The names of folders say something, even of the same bytes.
     const isMain = ({ fact: { hash, path } }: Copy) => {
       const folder = dirname(files.mainPath(path))
@@ -207,7 +209,7 @@ export class TreeCopies {
 
   /** It is in another place that is not read yet. What it had stands: nobody may get its tasks. */
   #isMoving = ({ name }: Tree, trees: readonly Tree[]): boolean =>
-    trees.some((tree) => tree.name === name && !this.#trees.get(tree.dir)?.isRead)
+    trees.some((tree) => tree.name === name && !this.#trees.get(tree.dir)?.isKnown)
 }
 
 /**

@@ -1,7 +1,8 @@
 // The files of one linked worktree, and how they differ from the main tree's. One with the same
-// bytes is not parsed, and neither is one that is merely old: as a merge base of the two trees has
-// it, or as the main tree has had it since. A file is due when what it is compared with has become
-// another; besides a task's copies stand its sessions, heartbeats and runs. No I/O, no clock.
+// bytes is not parsed, and neither is one that the tree did not change: as a merge base of the two
+// trees has it, or as the main tree has had it since. A file is due when what it is compared with
+// has become another; besides a task's copies stand its sessions, heartbeats and runs. No I/O, no
+// clock.
 
 import { interning } from '../files/compact.ts'
 import { type Fact, nameOf, type ParsedFile } from '../files/facts.ts'
@@ -11,7 +12,7 @@ import { parseFile } from '../files/parse-file.ts'
 import type { Store } from '../layouts/layout.ts'
 import { AbsentFiles } from './absent-files.ts'
 import { type Copy, copiesIn, Differences, type Differing } from './differences.ts'
-import { type BaseTasks, blobIds, isInAny, isOld, type Tree, type Wanted } from './merge-bases.ts'
+import { type BaseTasks, blobIds, isInAny, isUnchanged, type Tree } from './merge-bases.ts'
 
 /** What is known of the main tree. */
 export interface MainFiles {
@@ -39,9 +40,9 @@ interface Shared {
 
 /** What the next start is to know of a tree. */
 export interface KeptFiles {
-  /** Those that are not as a merge base has them. `name`: from the root of the board. */
+  /** Those that it changed. `name`: from the root of the board. */
   files: readonly (Omit<Differing, 'list' | 'isUnread'> & { name: string })[]
-  /** The names of the tasks that it has taken out. */
+  /** The names of the tasks that it has removed. */
   gone: readonly string[]
 }
 
@@ -55,23 +56,22 @@ const sharedName = interning(100_000)
 
 export class TreeFiles {
   readonly table: FileTable
-  /** All of its files were read once, or are known from an earlier run. */
-  isRead: boolean = false
   #tree: Tree
   readonly #shared: Shared
-  readonly #differing: Differences
-  /** The hash of a file when the main tree's became another, or when it was first seen. */
-  readonly #old = new Map<string, string>()
+  readonly #differences: Differences
   readonly #absent: AbsentFiles
-  /** Only from an earlier run: the names of the tasks that it had taken out then. */
-  #gone: ReadonlySet<string> | undefined
-  /** What it has is kept for the next start. */
+  /** Where no merge base is known: a file as it was first seen, or when the main tree's changed. */
+  readonly #firstHashes = new Map<string, string>()
+  #isKnown: boolean = false
+  /** Only from an earlier run: the names of the tasks that it had removed then. */
+  #keptGone: ReadonlySet<string> | undefined
+  /** The next start is to know nothing else. */
   #isKept: boolean = false
 
   constructor(tree: Tree, shared: Shared) {
     this.#tree = tree
     this.#shared = shared
-    this.#differing = new Differences(shared.main)
+    this.#differences = new Differences(shared.main, shared.bases)
     this.table = new FileTable(tree.store.root, sharedName)
     this.#absent = new AbsentFiles(this, shared.bases)
   }
@@ -80,9 +80,18 @@ export class TreeFiles {
     return this.#tree
   }
 
+  get differences(): Pick<Differences, 'facts' | 'lists' | 'unread'> {
+    return this.#differences
+  }
+
+  /** All of its files were read once, or are known from an earlier run: until then none counts. */
+  get isKnown(): boolean {
+    return this.#isKnown
+  }
+
   /** Nothing of it is known from an earlier run alone. */
-  get isReadNow(): boolean {
-    return this.isRead && !this.#gone
+  get isRead(): boolean {
+    return this.#isKnown && !this.#keptGone
   }
 
   has = (path: string): boolean => this.#tree.store.classify(path) !== undefined
@@ -106,23 +115,20 @@ export class TreeFiles {
   }
 
   factsOf(path: string): readonly Fact[] {
-    const { copies = NONE, besides = NONE } = this.#differing.get(path) ?? {}
+    const { copies = NONE, besides = NONE } = this.#differences.get(path) ?? {}
     return [...copies.map(({ fact }) => fact), ...besides]
   }
 
-  /** What it changed, or has beside the main tree's. */
-  *facts(): Generator<Fact> {
-    for (const [, { copies, besides }] of this.#differing.entries()) {
-      for (const copy of copies) if (!this.#isOldTask(copy)) yield copy.fact
-      yield* besides
-    }
+  /** The copies of a task that it changed. */
+  copiesOf(name: string): readonly Copy[] {
+    return this.#differences.copiesOf(name)
   }
 
   /** Whether what was read is news, and the ids that git may have given it. */
   compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
     if (hash === this.mainHash(path)) return { isNews: false, blobs: [] }
     const blobs = blobIds(bytes, this.#tree.algorithm)
-    return { isNews: !this.#isOld(path, hash, blobs), blobs }
+    return { isNews: !this.#isUnchanged(path, hash, blobs), blobs }
   }
 
   /** Takes what a file says now; null: it is gone. */
@@ -132,93 +138,82 @@ export class TreeFiles {
       return
     }
     this.#shared.due.delete(path)
-    if (file?.state === 'broken' && this.#isList(path) && this.#stands(path, file)) return
-    this.#touchAt(path)
-    this.#differing.forget(path)
-    if (file) this.#take(path, file)
-    else {
-      if (this.table.hashOf(path) !== undefined) this.#absent.removed(path)
-      this.table.delete(path)
-    }
-    this.#touchAt(path)
-    this.#touch(this.#absent.look([path]))
+    if (file && this.#isHalfMerged(path, file)) this.#leaveAsRead(path, file)
+    else this.#change(path, () => (file ? this.#take(path, file) : this.#remove(path)))
   }
 
   /** Takes a file that git knows to be as a merge base has it. */
-  takeOld(path: string, blob: string, stat: SeenStat): void {
+  takeUnchanged(path: string, blob: string, stat: SeenStat): void {
     this.#shared.due.delete(path)
-    if (this.isRead) this.#touchAt(path)
-    this.#differing.forget(path)
-    this.#absent.found(path)
-    this.table.put(path, { hash: blob, facts: NONE, stat })
-    this.#touch(this.#absent.look([path]))
+    const take = () => {
+      this.#differences.forget(path)
+      this.#absent.found(path)
+      this.table.put(path, { hash: blob, facts: NONE, stat })
+    }
+    // At a first start there may be 100,000, and no task of the tree counts yet.
+    if (this.#isKnown) this.#change(path, take)
+    else take()
   }
 
   /** A file of the main tree has changed. `before`: the hash that it had. */
-  mainChanged(path: string, before: string | undefined): void {
-    const own = this.ownPath(path)
-    const known = this.table.hashOf(own)
-    if (known === undefined) this.#touch(this.#absent.look([own]))
-    if (known === undefined || isBlob(known)) return
-    if (known === this.mainHash(own)) {
-      this.#touchAt(own)
-      this.#differing.forget(own)
-    } else if (!this.#differing.get(own)) {
-      this.#shared.due.add(own)
-      if (known === before) this.#old.set(own, known)
+  mainChanged(mainPath: string, before: string | undefined): void {
+    const path = this.ownPath(mainPath)
+    const hash = this.table.hashOf(path)
+    if (hash === undefined) this.#touch(this.#absent.look([path]))
+    if (hash === undefined || isBlob(hash)) return
+    if (hash === this.mainHash(path)) this.#change(path, () => this.#differences.forget(path))
+    else if (!this.#differences.get(path)) {
+      this.#shared.due.add(path)
+      if (hash === before) this.#firstHashes.set(path, hash)
     }
   }
 
-  /** Takes the tree as it was found now: only what turns from old to changed is read again. */
+  /** Takes the tree as it is now. What was unchanged, and is not by these merge bases, is due. */
   rebase(tree: Tree): void {
-    this.#touchAll()
-    this.#tree = tree
-    for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
-      if (isBlob(hash) && !this.#isOld(path, hash, [hash])) this.#shared.due.add(path)
-    for (const [path, { hash, blobs, copies, besides }] of this.#differing.entries()) {
-      const isBare = copies.length + besides.length === 0
-      if (!this.#isOld(path, hash, blobs)) {
-        if (isBare || this.#isList(path)) this.#shared.due.add(path)
-      } else if (!isBare) {
-        this.#differing.put(path, { hash, blobs, copies: NONE, besides: NONE })
-      }
-    }
-    this.#touchAll()
+    this.#changeAll(() => {
+      this.#tree = tree
+      for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
+        if (isBlob(hash) && !this.#isUnchanged(path, hash, [hash])) this.#shared.due.add(path)
+      for (const [path, file] of this.#differences.entries()) this.#compareAgain(path, file)
+    })
   }
 
   /** All were read: what is only known from an earlier run is over. */
   readAll(): void {
-    if (this.#gone) this.#touchAll()
-    for (const [path] of this.#gone ? this.#differing.entries() : NONE)
-      if (this.table.hashOf(path) === undefined) this.#differing.forget(path)
-    this.#gone = undefined
-    this.isRead = true
-    this.#touchAll()
+    this.#changeAll(() => {
+      for (const [path] of this.#differences.entries())
+        if (this.table.hashOf(path) === undefined) this.#differences.forget(path)
+      this.#keptGone = undefined
+      this.#isKnown = true
+    })
   }
 
   /** The tree is no more. */
   drop(): void {
-    this.#touchAll()
-    for (const [path] of this.#differing.entries()) this.#differing.forget(path)
-    for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
+    this.#changeAll(() => {
+      for (const [path] of this.#differences.entries()) this.#differences.forget(path)
+      for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
+      this.#isKnown = false
+    })
   }
 
   /** Takes what an earlier run knew. It counts, and each file that is there is read anew. */
   restore({ files, gone }: KeptFiles): void {
-    this.isRead = true
-    this.#gone = new Set(gone)
-    for (const { name, hash, blobs, copies, besides } of files) {
-      const path = this.#tree.store.root + name
-      if (this.#isOld(path, hash, blobs)) continue
-      this.#put(path, {
-        hash,
-        blobs,
-        copies: copies.map((copy) => ({ ...copy, fact: { ...copy.fact, path } })),
-        besides: besides.map((fact) => ({ ...fact, path })),
-        ...(this.#isList(path) && { list: this.#tree }),
-      })
-    }
-    this.#touchAll()
+    this.#changeAll(() => {
+      for (const { name, hash, blobs, copies, besides } of files) {
+        const path = this.#tree.store.root + name
+        if (this.#isUnchanged(path, hash, blobs)) continue
+        this.#differences.put(path, {
+          hash,
+          blobs,
+          copies: copies.map((copy) => ({ ...copy, fact: { ...copy.fact, path } })),
+          besides: besides.map((fact) => ({ ...fact, path })),
+          ...(this.#isList(path) && { list: this.#tree }),
+        })
+      }
+      this.#keptGone = new Set(gone)
+      this.#isKnown = true
+    })
   }
 
   /** Undefined: that is kept already. */
@@ -226,38 +221,23 @@ export class TreeFiles {
     if (this.#isKept) return undefined
     this.#isKept = true
     const { root } = this.#tree.store
-    const files = this.#differing.entries().flatMap(([path, { hash, blobs, besides, ...of }]) => {
-      const copies = of.copies.filter((copy) => !this.#isOldTask(copy))
-      const name = path.slice(root.length)
-      return copies.length + besides.length > 0 ? [{ name, hash, blobs, copies, besides }] : []
+    const changed = [...this.#differences.changed()]
+    const files = changed.map(([path, { hash, blobs, copies, besides }]) => {
+      return { name: path.slice(root.length), hash, blobs, copies, besides }
     })
     const names = new Set(this.#names(this.#absent.paths()))
-    const gone = [...names].filter((name) =>
-      this.hasTakenOut(name, this.#main.holders.claims(name)),
-    )
-    return { files, gone }
+    return { files, gone: [...names].filter((name) => this.hasRemoved(name)) }
   }
 
-  /** What its lists are compared with. */
-  *lists(): Generator<Tree> {
-    for (const [, { list }] of this.#differing.entries()) if (list) yield list
-  }
-
-  /** Lists of which no text could be read yet. */
-  *unread(): Generator<Wanted> {
-    const tree = this.#tree
-    for (const [path, { isUnread }] of this.#differing.entries()) if (isUnread) yield { tree, path }
-  }
-
-  /** Takes what `HEAD` has of such a list in its place. Undefined: nobody knows. */
+  /** Takes what `HEAD` has of an unread list in its place. Undefined: nobody knows. */
   learnHead(path: string, text: string | undefined): void {
-    const file = this.#differing.get(path)
+    const file = this.#differences.get(path)
     if (!file) return
     const list = this.#tree
     const { state, entries } = parseFile(list.store, path, 'tasks', text ?? '')
     const isWhole = text !== undefined && state === 'ok'
     const read = { path, hash: file.hash, state, entries: isWhole ? entries : NONE }
-    this.#put(path, {
+    this.#differences.put(path, {
       ...file,
       ...copiesIn(list, read),
       ...(isWhole && { list }),
@@ -268,12 +248,6 @@ export class TreeFiles {
   /** A text that a file is compared with is known by now. */
   learned(path: string): void {
     this.#touchAt(path)
-    this.#touch(this.#absent.look([path]))
-  }
-
-  /** Those of a task that are not merely old. */
-  copiesOf(name: string): readonly Copy[] {
-    return this.#differing.named(name).filter((copy) => !this.#isOldTask(copy))
   }
 
   /** Whether a merge base has a task that this tree has, also in a file of another name. */
@@ -285,74 +259,85 @@ export class TreeFiles {
     })
   }
 
-  /** Whether it took out what the main tree has and every merge base had. */
-  hasTakenOut(name: string, claims: readonly Fact[]): boolean {
+  /** Whether it removed what the main tree has, by these claims, and every merge base had. */
+  hasRemoved(name: string, claims = this.#main.holders.claims(name)): boolean {
     if (claims.length === 0 || this.copiesOf(name).length > 0) return false
-    if (this.#gone) return this.#gone.has(name)
+    if (this.#keptGone) return this.#keptGone.has(name)
     if (this.#tree.isSparse) return false
     return claims.every((claim) => {
       const path = this.ownPath(claim.path)
-      const { list } = this.#differing.get(path) ?? {}
-      if (list?.bases)
-        return !this.#has(path, name) && this.#shared.bases.isTakenOut(list, path, name)
-      return this.#absent.hasTakenOut(name, path)
+      const { list } = this.#differences.get(path) ?? {}
+      if (!list?.bases) return this.#absent.hasRemoved(name, path)
+      return !this.#differences.has(path, name) && this.#shared.bases.isRemoved(list, path, name)
     })
   }
-
-  #has = (path: string, name: string): boolean =>
-    this.#differing.named(name).some(({ fact }) => fact.path === path)
 
   #take(path: string, file: ParsedFile): void {
     const { hash, blobs = NONE, stat } = file
     this.#absent.found(path)
     this.table.put(path, { hash, facts: NONE, stat })
+    this.#differences.forget(path)
     if (hash === this.mainHash(path)) return
-    if (!this.isReadNow && !this.#old.has(path)) this.#old.set(path, hash)
-    const isNews = !this.#isOld(path, hash, blobs)
+    if (!this.isRead && !this.#firstHashes.has(path)) this.#firstHashes.set(path, hash)
     const isList = this.#isList(path)
     const isUnread = isList && file.state !== 'ok'
-    const entries = isNews && !isUnread ? file.entries : NONE
+    const isChanged = !isUnread && !this.#isUnchanged(path, hash, blobs)
+    const entries = isChanged ? file.entries : NONE
     const { copies, besides } = copiesIn(this.#tree, { ...file, path, entries })
-    const list = isList && isNews && !isUnread && { list: this.#tree }
-    this.#put(path, { hash, blobs, copies, besides, ...list, isUnread })
+    const list = isChanged && isList && { list: this.#tree }
+    this.#differences.put(path, { hash, blobs, copies, besides, ...list, isUnread })
   }
 
-  #put(path: string, file: Differing): void {
-    this.#differing.put(path, file)
-    // What a list is compared with is wanted now, and not once it is asked for.
-    if (file.list) this.#shared.bases.of(file.list, path)
+  #remove(path: string): void {
+    this.#differences.forget(path)
+    if (this.table.hashOf(path) !== undefined) this.#absent.removed(path)
+    this.table.delete(path)
   }
 
-  /** A list that cannot be read, as in the middle of a merge: false if nothing was read before. */
-  #stands(path: string, { hash, stat }: ParsedFile): boolean {
-    const last = this.#differing.get(path)
-    if (this.table.hashOf(path) === undefined || last?.isUnread) return false
+  /** A list that cannot be read, as in the middle of a merge, and could be before. */
+  #isHalfMerged(path: string, { state }: ParsedFile): boolean {
+    if (state !== 'broken' || !this.#isList(path)) return false
+    return this.table.hashOf(path) !== undefined && !this.#differences.get(path)?.isUnread
+  }
+
+  /** Its tasks stay as they were last read. */
+  #leaveAsRead(path: string, { hash, stat }: ParsedFile): void {
+    const before = this.#differences.get(path)
     this.table.put(path, { hash, facts: NONE, stat })
-    this.#differing.put(path, { copies: NONE, besides: NONE, ...last, hash, blobs: NONE })
-    return true
+    this.#differences.put(path, { copies: NONE, besides: NONE, ...before, hash, blobs: NONE })
   }
 
-  #isOldTask({ name, fact: { path, hash } }: Copy): boolean {
-    const { list } = this.#differing.get(path) ?? {}
-    return list !== undefined && this.#shared.bases.isOld(list, path, name, hash)
+  #compareAgain(path: string, { hash, blobs, copies, besides }: Differing): void {
+    const isBare = copies.length + besides.length === 0
+    if (!this.#isUnchanged(path, hash, blobs)) {
+      if (isBare || this.#isList(path)) this.#shared.due.add(path)
+    } else if (!isBare) {
+      this.#differences.put(path, { hash, blobs, copies: NONE, besides: NONE })
+    }
   }
 
-  /** As a merge base has it, or the main tree has had it; without a base, as it was first seen. */
-  #isOld(path: string, hash: string, blobs: readonly string[]): boolean {
-    return this.#tree.bases ? isOld(this.#tree, path, blobs) : this.#old.get(path) === hash
+  #isUnchanged(path: string, hash: string, blobs: readonly string[]): boolean {
+    if (this.#tree.bases) return isUnchanged(this.#tree, path, blobs)
+    return this.#firstHashes.get(path) === hash
   }
 
-  /** The names of what it changed, and of what it may have taken out. */
-  *#names(absent: readonly string[]): Generator<string> {
-    for (const [path] of this.#differing.entries()) yield* this.#namesAt(path)
-    for (const path of absent) yield* this.#namesAt(path)
-    yield* this.#absent.names()
+  /** Changes a file: the tasks that it had, and those that it has then, may be others. */
+  #change(path: string, change: () => void): void {
+    this.#touch(this.#differences.namesIn(path))
+    change()
+    this.#touchAt(path)
   }
 
-  *#namesAt(path: string): Generator<string> {
-    for (const { name } of this.#differing.get(path)?.copies ?? NONE) yield name
-    for (const { kind, id } of this.#main.files.factsOf(this.mainPath(path)))
-      if (kind === 'task') yield nameOf(this.#main.store, kind, id)
+  /** Changes any of them. */
+  #changeAll(change: () => void): void {
+    if (this.#isKnown) this.#touchAll()
+    change()
+    if (this.#isKnown) this.#touchAll()
+  }
+
+  #touchAt(path: string): void {
+    this.#touch(this.#namesAt(path))
+    this.#touch(this.#absent.look([path]))
   }
 
   #touchAll(): void {
@@ -361,14 +346,23 @@ export class TreeFiles {
     this.#touch(this.#names(absent))
   }
 
-  /** Each change of a file comes here. */
-  #touchAt(path: string): void {
-    this.#touch(this.#namesAt(path))
-  }
-
   #touch(names: Iterable<string>): void {
     this.#isKept = false
     for (const name of names) this.#shared.changed.add(name)
+  }
+
+  /** The names of what it changed, and of what it may have removed. */
+  *#names(absent: readonly string[]): Generator<string> {
+    for (const [path] of this.#differences.entries()) yield* this.#namesAt(path)
+    for (const path of absent) yield* this.#namesAt(path)
+    yield* this.#absent.names()
+  }
+
+  /** The names of the tasks that a file has, here and in the main tree. */
+  *#namesAt(path: string): Generator<string> {
+    yield* this.#differences.namesIn(path)
+    for (const { kind, id } of this.#main.files.factsOf(this.mainPath(path)))
+      if (kind === 'task') yield nameOf(this.#main.store, kind, id)
   }
 
   get #main(): MainFiles {

@@ -50,7 +50,7 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
   expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
 
   board.trees.takeChanged()
-  board.trees.filesAt(copy)?.takeOld(copy, BLOB, { ...statSync(copy), isRacy: false })
+  board.trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
   expect(board.trees.takeChanged()).toContain('task:task-1')
   expect(board.trees.of('task:task-1')).toBeUndefined()
 })
