@@ -307,7 +307,7 @@ export class Sidecar {
     }
     await take()
     if (board.trees.wanted().length === 0) return
-    await trees?.learn(board.trees)
+    await trees?.readWanted(board.trees)
     await take()
   }
 

@@ -4,7 +4,14 @@
 import { join } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { LogOf } from '../git/git.ts'
-import { History, isMerge, ListHistory, newestIn, type Version } from '../git/history.ts'
+import {
+  History,
+  isMerge,
+  ListHistory,
+  newestIn,
+  type Tasks,
+  type Version,
+} from '../git/history.ts'
 import type { Repository, TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
 import { type Merged, tasksIn } from './merge-bases.ts'
@@ -19,10 +26,12 @@ interface MergesDeps {
   of: LogOf
 }
 
+type OwnVersion = Omit<Version, 'n'>
+
 /** The commits of a tree since its merge bases. */
 interface Own {
   key: string
-  newest: ReadonlyMap<string, Omit<Version, 'n'>>
+  newest: ReadonlyMap<string, OwnVersion>
   /** By path, of the lists that were compared. */
   lists: Map<string, { key: string; blob: string; merged: ReadonlyMap<string, string | undefined> }>
 }
@@ -55,15 +64,13 @@ export class Merges {
     if (bases.size > 0) await this.#followMain([...bases].sort())
   }
 
-  /** Compares lists. Whether any was compared anew. */
-  async learn(trees: readonly TreeNow[]): Promise<boolean> {
-    let isNew = false
+  /** Compares files that hold a list, task by task. */
+  async compareLists(trees: readonly TreeNow[]): Promise<void> {
     for (const { gitFolder, bases = [] } of trees) {
       const own = this.#own.get(gitFolder)
-      for (const path of own?.newest.keys() ?? [])
-        if (own && (await this.#compare(own, path, bases))) isNew = true
+      for (const [path, version] of own?.newest ?? [])
+        if (own) await this.#compareList(own, path, version, bases)
     }
-    return isNew
   }
 
   /** As far as it is known. */
@@ -116,42 +123,56 @@ export class Merges {
     for (const { lists } of this.#own.values()) lists.clear()
   }
 
-  /** Whether there was anything to compare. */
-  async #compare(own: Own, path: string, bases: readonly string[]): Promise<boolean> {
-    const { store, repository } = this.#deps
-    const file = join(repository.top, path)
-    const version = own.newest.get(path)
+  async #compareList(
+    own: Own,
+    path: string,
+    version: OwnVersion,
+    bases: readonly string[],
+  ): Promise<void> {
+    const file = join(this.#deps.repository.top, path)
+    const { blob } = version
+    if (!blob || this.#deps.store.classify(file) !== 'tasks') return
     const history = this.#history
     const versions = history?.versionsOf(path).slice(-VERSIONS) ?? []
     const last = versions.at(-1)?.n ?? 0
     const since = history?.placeOf(bases) ?? 0
-    if (!version?.blob || store.classify(file) !== 'tasks') return false
     const key = `${own.key} ${since} ${last}`
     const known = own.lists.get(path)
-    if (known?.key === key) return false
+    if (known?.key === key) return
     // Another text: what was merged of the one before says nothing of it.
-    if (known && known.blob !== version.blob) own.lists.delete(path)
-    if (last <= since) return false
+    if (known && known.blob !== blob) own.lists.delete(path)
+    if (last <= since) return
     const list = this.#lists.get(path) ?? new ListHistory()
     this.#lists.set(path, list)
+    const tasks = await this.#readVersions(list, file, versions, blob)
+    // Meanwhile the main tree may have got another history.
+    if (history !== this.#history) return
+    const merged = tasks ? list.merged(tasks, version, since) : new Map()
+    own.lists.set(path, { key, blob, merged })
+  }
+
+  /** Reads the versions that a list lacks, and the tree's own: answers the tasks of that. */
+  async #readVersions(
+    list: ListHistory,
+    file: string,
+    versions: readonly Version[],
+    own: string,
+  ): Promise<Tasks | undefined> {
+    const { store, repository } = this.#deps
     const fresh = versions.filter(({ n }) => n > list.n)
-    const ids = [version.blob, ...fresh.toReversed().flatMap(({ blob }) => blob ?? [])]
+    const ids = [own, ...fresh.toReversed().flatMap(({ blob }) => blob ?? [])]
     const texts = await repository.blobs(ids)
-    const read = (blob: string | undefined) => {
+    const tasksOf = (blob: string | undefined): Tasks | undefined => {
       const bytes = blob === undefined ? undefined : texts.get(blob)
-      return bytes && tasksIn(store, file, new TextDecoder().decode(bytes))
+      const read = bytes && tasksIn(store, file, new TextDecoder().decode(bytes))
+      return read?.isWhole ? read.tasks : undefined
     }
     for (const each of fresh) {
-      const found = read(each.blob)
-      if (found?.isWhole) list.take(each, found.tasks)
+      const tasks = tasksOf(each.blob)
+      if (tasks) list.take(each, tasks)
       await otherTurns()
     }
-    list.n = last
-    // Meanwhile the main tree may have got another history.
-    if (history !== this.#history) return true
-    const head = read(version.blob)
-    const merged = head?.isWhole ? list.merged(head.tasks, version, since) : new Map()
-    own.lists.set(path, { key, blob: version.blob, merged })
-    return true
+    list.n = versions.at(-1)?.n ?? 0
+    return tasksOf(own)
   }
 }

@@ -36,7 +36,7 @@ export const NO_TREES: TreesReport = { found: new Map(), isBusy: false, workMs: 
 /** A tree that is not there is no empty one: it is left out. */
 export async function scanTrees(
   copies: TreeCopies,
-  trees: Pick<FoundTrees, 'isAway' | 'isBusy' | 'oldOf'> | undefined,
+  trees: Pick<FoundTrees, 'isAway' | 'isBusy' | 'unchangedIn'> | undefined,
   { now }: Pick<Clock, 'now'>,
 ): Promise<TreesReport> {
   const found = new Map<Tree, readonly string[]>()
@@ -49,9 +49,9 @@ export async function scanTrees(
       isBusy = true
       continue
     }
-    const oldOf = trees?.oldOf(tree)
+    const blobOf = trees?.unchangedIn(tree)
     const report = await scan(tree.store, table, (path, stat) => {
-      const blob = oldOf?.(path, stat)
+      const blob = blobOf?.(path, stat)
       if (blob === undefined) return false
       files.takeUnchanged(path, blob, seen(stat, now()))
       return true
