@@ -100,7 +100,7 @@ class Scan {
     return this.#finish(this.#look(root))
   }
 
-  #finish(root: Looked): ScanReport {
+  #finish(root: Looked<typeof FOLDER>): ScanReport {
     const report = this.#report
     report.workMs += performance.now() - this.#sliceFrom
     const why = root.is === 'unknown' ? root.why : this.#lost
@@ -162,25 +162,24 @@ class Scan {
     if (isNew) this.#report.changed.push(path)
     else {
       const found = this.#compare(path)
-      if (found !== true) return found
+      if (found.is !== 'there') return found.is === 'unknown' ? found.why : undefined
     }
     this.#report.files += 1
     if (kind === 'task' || kind === 'tasks') this.#tasks += 1
     return undefined
   }
 
-  /** True: it is there. Undefined: it is not; or why that is not known. */
-  #compare(path: string): true | undefined | string {
+  #compare(path: string): Looked<typeof THERE> {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
-      if (!stat) return undefined
+      if (!stat) return ABSENT
       const difference = this.#table.compare(path, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same' && !this.#isKnown?.(path, stat))
         this.#report.changed.push(path)
-      return true
+      return THERE
     } catch (error) {
-      return isAbsence(error) ? undefined : whyOf(path, error)
+      return notThere(path, error)
     }
   }
 
@@ -212,10 +211,10 @@ class Scan {
     return kind === 'task' || kind === 'tasks' || kind === 'about'
   }
 
-  #look(folder: string): Looked {
+  #look(folder: string): Looked<typeof FOLDER> {
     try {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
-      if (!stat) return { is: 'absent' }
+      if (!stat) return ABSENT
       if (!stat.isDirectory() && !stat.isSymbolicLink()) {
         const why = `${folder} is not a folder`
         this.#blocked.set(folder, why)
@@ -223,13 +222,12 @@ class Scan {
       }
       // A link may leave the store, and what it points to is not watched either.
       const isLink = stat.isSymbolicLink()
-      if (!isLink && realpathSync.native(folder) === folder) return { is: 'folder' }
+      if (!isLink && realpathSync.native(folder) === folder) return FOLDER
       const why = isLink ? `${folder} is not a folder but a link` : `${folder} is behind a link`
       this.#hidden.set(folder, why)
       return { is: 'unknown', why }
     } catch (error) {
-      if (isAbsence(error)) return { is: 'absent' }
-      return { is: 'unknown', why: whyOf(folder, error) }
+      return notThere(folder, error)
     }
   }
 
@@ -245,6 +243,15 @@ class Scan {
   }
 }
 
-type Looked = { is: 'folder' } | { is: 'absent' } | { is: 'unknown'; why: string }
+// Made once: of 100,000 files each is looked at.
+const THERE = { is: 'there' } as const
+const FOLDER = { is: 'folder' } as const
+const ABSENT = { is: 'absent' } as const
+
+/** What stands at a path. */
+type Looked<Found> = Found | typeof ABSENT | { is: 'unknown'; why: string }
+
+const notThere = (path: string, error: unknown): Looked<never> =>
+  isAbsence(error) ? ABSENT : { is: 'unknown', why: whyOf(path, error) }
 
 const whyOf = (path: string, error: unknown) => `${path} cannot be read (${errorCode(error)})`
