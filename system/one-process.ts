@@ -3,9 +3,9 @@
 
 import {
   type BoardsPlan,
-  type OpenBoard,
   type OpenBoards,
   openBoards,
+  type PublishedBoard,
 } from '../sidecar/boards/open-boards.ts'
 import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
@@ -86,7 +86,7 @@ export interface SystemPlan {
 export interface System {
   edge: NodeEdge
   /** The first board first. One that is gone stays. */
-  boards(): readonly OpenBoard[]
+  boards(): readonly PublishedBoard[]
   /** Resolves when the console and the boards are there. */
   ready: Promise<unknown>
   /** Replaces the AUTH_ variables. Throws ConfigError, and changes nothing then. */

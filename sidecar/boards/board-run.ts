@@ -132,8 +132,8 @@ export class BoardRun {
   }
 
   /**
-   * For how long its folder has been missing, in ms; undefined: it is not. `isUnfound`: a search did
-   * not find it, but that may have been cut short.
+   * For how long its folder has been missing, in ms; undefined: it is not. `isUnfound`: a search
+   * did not find it, but that may have been cut short.
    */
   missingMs(isUnfound: boolean, now: number): number | undefined {
     const isMissing = isUnfound && this.#sidecar?.status().store === 'missing'

@@ -147,7 +147,7 @@ class Walk {
     }
     const workMs = performance.now() - this.#startedAt
     const [boards, moved] = [[...this.#boards.values()], [...this.#moved]]
-    return { boards, left: this.#left(), projects, moved, workMs }
+    return { boards, left: this.#allLeftOut(), projects, moved, workMs }
   }
 
   /** With a folder that was named. Resolves with that of its project. */
@@ -156,7 +156,7 @@ class Walk {
     try {
       path = await openFolder(dir)
     } catch (error) {
-      this.#leave('not_a_folder', messageOf(error))
+      this.#leaveOut('not_a_folder', messageOf(error))
       return dir
     }
     this.#named.push(path)
@@ -225,14 +225,14 @@ class Walk {
       else if ((await linkedTree(child))?.isMoved) this.#moved.add(child)
     }
     for (const file of slowFiles(rules)) {
-      this.#leave('slow_rules', `The rules of ${file} take over 50 ms for a folder: left out.`)
+      this.#leaveOut('slow_rules', `The rules of ${file} take over 50 ms for a folder: left out.`)
     }
   }
 
   /** It says that it is a linked worktree, and is none: no board of its own either. */
   async #isStray(path: string): Promise<boolean> {
     const why = await strayAt(path, this.#named)
-    if (why !== undefined) this.#leave('stray_worktree', why)
+    if (why !== undefined) this.#leaveOut('stray_worktree', why)
     return why !== undefined
   }
 
@@ -267,7 +267,7 @@ class Walk {
         if (!refused) await this.#foundIn(tree, { store, dir })
         // In place of a copy, a linked worktree may have a link.
         else if (tree && (await this.#ledFrom(tree, { store, dir }))) continue
-        else if (this.#only.includes(store.layout)) this.#leave(refused.code, refused.message)
+        else if (this.#only.includes(store.layout)) this.#leaveOut(refused.code, refused.message)
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.
@@ -276,7 +276,7 @@ class Walk {
     return project
   }
 
-  #leave(code: LeftOut['code'], message: string): void {
+  #leaveOut(code: LeftOut['code'], message: string): void {
     this.#leftOut.set(message, { code, message })
   }
 
@@ -303,16 +303,17 @@ class Walk {
     if (!known || rank(board) < rank(known)) this.#boards.set(key, board)
   }
 
-  #left(): LeftOut[] {
+  /** Also why there may be more. */
+  #allLeftOut(): LeftOut[] {
     const [unreadable, ...others] = this.#unreadable
     if (unreadable !== undefined) {
       const more = others.length > 0 ? `, and ${others.length} more` : ''
       const what = `${unreadable}${more}`
-      this.#leave('unreadable', `Boards were not looked for in what cannot be read: ${what}.`)
+      this.#leaveOut('unreadable', `Boards were not looked for in what cannot be read: ${what}.`)
     }
     if (this.#cutOff !== undefined) {
       const what = 'name the folder of a board that it did not find'
-      this.#leave('unsearched', `The search for boards ended ${this.#cutOff}: ${what}.`)
+      this.#leaveOut('unsearched', `The search for boards ended ${this.#cutOff}: ${what}.`)
     }
     return [...this.#leftOut.values()]
   }

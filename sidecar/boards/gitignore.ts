@@ -40,14 +40,14 @@ export type Rules = readonly RuleFile[]
 /** `rules` and those of the folder's own file. */
 export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> {
   // git follows no link here either.
-  const text = readSmall(join(folder, '.gitignore'), FILE_BYTES) ?? ''
+  const text = readSmall(join(folder, '.gitignore'), FILE_BYTES)
+  if (!text) return rules
   const lines = text
     .split(/\r?\n/)
     .filter((line) => RULE.test(line))
     .slice(0, MAX_RULES)
-  if (text === '') return rules
-  const own = { folder, rules: ignore(OPTIONS).add(lines.join('\n')) }
-  return [...rules, { ...own, isRisky: lines.some(isRisky) }]
+  const own = ignore(OPTIONS).add(lines.join('\n'))
+  return [...rules, { folder, rules: own, isRisky: lines.some(isRisky) }]
 }
 
 /** The rules that hold in `path`, a folder within that of `rules`; undefined: it is left out. */

@@ -14,7 +14,7 @@ import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
-export type OpenBoard = NamedBoard & Pick<BoardRun, 'tasks' | 'reading'>
+export type PublishedBoard = NamedBoard & Pick<BoardRun, 'tasks' | 'reading'>
 
 export interface BoardsPlan extends Omit<RunPlan, 'repositories' | 'metrics' | 'progress'> {
   /** The first board is looked for in the first of them. */
@@ -38,9 +38,9 @@ export interface BoardsPlan extends Omit<RunPlan, 'repositories' | 'metrics' | '
   /** Absent: nothing is counted. */
   metrics?: Metrics
   /** Called for each that was not there at the beginning. */
-  onFound?: (board: OpenBoard) => unknown
+  onFound?: (board: PublishedBoard) => unknown
   /** Called for each that was let go, or is led by another tree. */
-  onLeft?: (board: OpenBoard) => unknown
+  onLeft?: (board: PublishedBoard) => unknown
   /** A board is let go when its folder has been missing for this long. Absent: ten minutes. */
   missingForMs?: number
   /** Pause after a search that took this long. Absent: `pauseMs`. */
@@ -52,7 +52,7 @@ export interface OpenBoards {
    * Those of the beginning, the first board first, then as they were found. One whose folder stays
    * missing is let go, and found again under its name if it returns.
    */
-  boards(): readonly OpenBoard[]
+  boards(): readonly PublishedBoard[]
   health(): Health
   /**
    * Publishes them until the signal is aborted. `ready` resolves when one is at the edge, and of

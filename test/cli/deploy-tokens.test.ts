@@ -23,9 +23,7 @@ it('a new Worker can sign notices, and one that can goes on with what it has', a
   expect(await noticeSecretOf(kept, {}, { secret, hasOwn: true })).toBeUndefined()
   expect(await noticeSecretOf(kept, {}, { secret: undefined, hasOwn: false })).toBeUndefined()
   const given = `${NOTICE_SECRET} ${made}`
-  expect(await noticeSecretOf(kept, { NOTICE_SECRET: given }, { secret, hasOwn: true })).toBe(
-    given,
-  )
+  expect(await noticeSecretOf(kept, { NOTICE_SECRET: given }, { secret, hasOwn: true })).toBe(given)
   await keepSecret(kept, 'notice-secret', given)
   // A new secret of tokens does not end it.
   const another = 't'.repeat(43)

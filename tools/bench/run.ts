@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { errorCode } from '../../worker/shared/file-errors.ts'
 import {
   cellOf,
   isReached,
@@ -49,7 +50,7 @@ process.once('exit', clear)
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  if ((error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') !== true) throw error
+  if (!errorCode(error).startsWith('ERR_PARSE_ARGS')) throw error
   process.stderr.write(`bench: ${(error as Error).message}\n`)
   process.exitCode = 2
 }
