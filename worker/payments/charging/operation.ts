@@ -119,6 +119,12 @@ export async function withAdmission<State extends { state: string; transactionId
   }
 }
 
+/** What came of asking a gateway. `failure`: what its driver threw, if it did. */
+export interface Called<Result> {
+  result: Result
+  failure?: unknown
+}
+
 /** What is particular to a charge, or to a refund, when its gateway is called. */
 export interface GatewayWork<Result extends { kind: string }> {
   name: 'charge' | 'refund'
@@ -164,40 +170,6 @@ export async function callGateway<Result extends { kind: string }>(
   }
 }
 
-type Failed =
-  | { kind: 'refused'; error: PaymentError }
-  | { kind: 'unknown' | 'unsent'; nextCheckAt?: number }
-
-/**
- * For the caller of an operation that the gateway refused, or whose outcome is unknown: also after
- * an unexpected error of the driver.
- */
-export function failureOf(
-  { key }: AnyGateway,
-  { result, failure, transaction, now }: Answered<Failed>,
-): Error {
-  const { id: transactionId } = transaction
-  if (result.kind === 'refused') {
-    if (failure instanceof InvalidArgumentException) return failure
-    return new GatewayRefusedException(result.error, { transactionId })
-  }
-  const known = failure instanceof GatewayUnavailableException ? failure : undefined
-  const message = known?.message ?? `${key} answered in a way that was not understood.`
-  const askedMs = known?.retryAfterMs ?? 0
-  const { kind, nextCheckAt } = result
-  // What was never sent waits for no check. A refund may be asked for again at once.
-  const unsentMs = nextCheckAt === undefined ? Math.min(askedMs, UNSENT_RETRY_MS) : UNSENT_RETRY_MS
-  const unknownMs = Math.max(askedMs, checkedInMs(nextCheckAt, now))
-  const retryAfterMs = kind === 'unsent' ? unsentMs : unknownMs
-  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: failure })
-}
-
-/** What came of asking a gateway. `failure`: what its driver threw, if it did. */
-export interface Called<Result> {
-  result: Result
-  failure?: unknown
-}
-
 /** A refusal is no definite one where an earlier request may have been carried out: it throws. */
 export function refused(
   { error, coversEarlier }: Refused,
@@ -227,6 +199,34 @@ export function failedResult(
   }
   const isUnsent = error instanceof GatewayUnavailableException && error.isUnsent
   return { kind: isUnsent ? 'unsent' : 'unknown', nextCheckAt }
+}
+
+type Failed =
+  | { kind: 'refused'; error: PaymentError }
+  | { kind: 'unknown' | 'unsent'; nextCheckAt?: number }
+
+/**
+ * For the caller of an operation that the gateway refused, or whose outcome is unknown: also after
+ * an unexpected error of the driver.
+ */
+export function failureOf(
+  { key }: AnyGateway,
+  { result, failure, transaction, now }: Answered<Failed>,
+): Error {
+  const { id: transactionId } = transaction
+  if (result.kind === 'refused') {
+    if (failure instanceof InvalidArgumentException) return failure
+    return new GatewayRefusedException(result.error, { transactionId })
+  }
+  const known = failure instanceof GatewayUnavailableException ? failure : undefined
+  const message = known?.message ?? `${key} answered in a way that was not understood.`
+  const askedMs = known?.retryAfterMs ?? 0
+  const { kind, nextCheckAt } = result
+  // What was never sent waits for no check. A refund may be asked for again at once.
+  const unsentMs = nextCheckAt === undefined ? Math.min(askedMs, UNSENT_RETRY_MS) : UNSENT_RETRY_MS
+  const unknownMs = Math.max(askedMs, checkedInMs(nextCheckAt, now))
+  const retryAfterMs = kind === 'unsent' ? unsentMs : unknownMs
+  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: failure })
 }
 
 /** What its gateway tells of it. `askedAt`, in ms: what happened since then may be missing. */
