@@ -27,6 +27,7 @@ describe('a finished charge', () => {
     refused: { kind: 'refused', error },
     unknown: { kind: 'unknown', gatewayTransactionId: 'new', nextCheckAt: NOW + 5 },
     unsent: { kind: 'unsent', nextCheckAt: NOW + 5 },
+    lost: { kind: 'unknown', nextCheckAt: NOW + 5 },
   } as const
   const CALLED = { ...LOST, called_by: '02TX', called_until: NOW + MINUTE }
   const end = (
@@ -98,6 +99,13 @@ describe('a finished charge', () => {
       const detail = { reference: 'order-1', ...money, gatewayTransactionId: 'new', ...more }
       expect(alerts).toMatchObject([{ kind: 'id_mismatch', transaction_id: '01TX', detail }])
     }
+  })
+
+  it('without an id does not contradict another payment that has none, either', () => {
+    const other = transactionRow({ id: 'other', gateway_transaction_id: null })
+    const { transaction, alerts } = end({}, 'lost', other)
+    expect(transaction).toMatchObject({ status: 'Pending', gateway_transaction_id: null })
+    expect(alerts).toEqual([])
   })
 
   it.each(PAYMENT_STATUSES)(
