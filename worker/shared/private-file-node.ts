@@ -18,20 +18,22 @@ export async function replacePrivateFile(file: string, text: string): Promise<vo
  * where a file system answers ENOENT to each, as /proc does for a user whose home is there.
  */
 export function makePrivateFolder(dir: string): void {
-  if (isMade(dir)) return
+  const missing = tryToMake(dir)
+  if (!missing) return
+  if (dirname(dir) === dir) throw missing
   makePrivateFolder(dirname(dir))
-  mkdirSync(dir, { mode: 0o700 })
+  const stillMissing = tryToMake(dir)
+  if (stillMissing) throw stillMissing
 }
 
-/** False: what is above it is missing. */
-function isMade(dir: string): boolean {
+/** The error where what is above it is missing. What another process made meanwhile is made. */
+function tryToMake(dir: string): unknown {
   try {
     mkdirSync(dir, { mode: 0o700 })
-    return true
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'EEXIST') return true
-    if (code !== 'ENOENT' || dirname(dir) === dir) throw error
-    return false
+    if (code === 'ENOENT') return error
+    if (code !== 'EEXIST') throw error
   }
+  return undefined
 }
