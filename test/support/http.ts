@@ -23,7 +23,7 @@ export interface Upload {
 export async function upload(url: string, { head = [], pauseMs, pieces }: Upload): Promise<string> {
   const { pathname, search, port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
-  socket.setTimeout(10_000, () => socket.destroy(new Error('Nothing came for 10 s.')))
+  socket.setTimeout(60_000, () => socket.destroy(new Error('Nothing came for a minute.')))
   const failed = new Promise<string>((resolve) => {
     socket.once('error', (error) => resolve(String(error)))
     socket.once('close', () => resolve('closed'))

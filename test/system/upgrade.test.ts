@@ -93,7 +93,7 @@ it('the version of schema 2 writes nothing any more', async () => {
   )
   const spoil = statement("UPDATE payment_transactions SET status = 'Failed'")
   const before = database.all('SELECT * FROM payment_transactions')
-  await expect(database.write([advance, spoil], AbortSignal.timeout(5_000))).rejects.toThrow(
+  await expect(database.write([advance, spoil], AbortSignal.timeout(60_000))).rejects.toThrow(
     'payment_ledger.batch',
   )
   expect(database.all('SELECT * FROM payment_transactions')).toEqual(before)

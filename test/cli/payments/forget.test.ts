@@ -43,7 +43,7 @@ const deliver = () =>
       { sql: 'UPDATE payment_outbox SET done_at = 1', args: {} },
       { sql: "UPDATE payment_deliveries SET status = 'delivered'", args: {} },
     ],
-    AbortSignal.timeout(10_000),
+    AbortSignal.timeout(60_000),
   )
 
 async function paid(reference: string) {
