@@ -8,7 +8,7 @@ import { findSecretFile } from '../../system/secret.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { editTask, retitle } from '../support/console-page.ts'
-import { type Start, Starts } from '../support/local-system.ts'
+import { alone, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { signIn } from './console-session.ts'
 
@@ -20,7 +20,8 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     const starts = new Starts()
     let start: Start
     beforeAll(async () => {
-      start = await (await starts.start({ args: [`--host=${host}`], env: STRIPE })).ready()
+      const plan = { launch: alone, args: [`--host=${host}`], env: STRIPE }
+      start = await (await starts.start(plan)).ready()
     })
     afterAll(() => starts.clear())
 

@@ -21,11 +21,18 @@ import { tempFolder } from './temp-folder.ts'
 
 export type Launch = (args: string[]) => { command: string; args: string[]; cwd?: string }
 
-/** The program without npm, so that tests see its pid and exit code. */
-const alone: Launch = (args) => ({
+/** The program without npm, so that tests see its pid and exit code. It builds what it serves. */
+export const alone: Launch = (args) => ({
   command: process.execPath,
   args: ['cli/signalbox.ts', 'start', ...args],
 })
+/** With the page and the Worker that the run has built. */
+const withBundles: Launch = (args) => {
+  const { command, args: program } = alone(args)
+  const bundles = new URL('made-bundles.ts', import.meta.url)
+  bundles.searchParams.set('in', process.env.BUILT_BUNDLES ?? '')
+  return { command, args: [`--import=${bundles.href}`, ...program] }
+}
 export const throughNpm: Launch = (args) => ({
   command: 'npm',
   args: ['start', '--silent', '--', ...args],
@@ -59,7 +66,7 @@ export class Start {
   readonly ended: Promise<Ended>
 
   constructor(storeDir: string, dataDir: string, plan: StartPlan) {
-    const { args = [], env, onlyEnv, launch = alone, port = 'any' } = plan
+    const { args = [], env, onlyEnv, launch = withBundles, port = 'any' } = plan
     this.storeDir = storeDir
     this.dataDir = dataDir
     const ofPort = port === 'any' ? ['--port=0'] : []
@@ -208,7 +215,7 @@ export interface StartPlan {
   dataDir?: string
   /** That of the last start with its data folder. Default: any. */
   port?: 'any' | 'last'
-  /** Default: without npm. */
+  /** Default: `npm start` without npm, and with what the run has built. */
   launch?: Launch
 }
 
