@@ -230,6 +230,15 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
       if (commitIn(dir) && !tryGit(dir, 'revert', '--no-edit', 'HEAD'))
         tryGit(dir, 'revert', '--abort')
     },
+    // What the main tree took back is no merge of the same text, which the tree commits later.
+    'done again'(dir) {
+      if (dir === main || !commitIn(dir) || !commitIn(main)) return
+      saves(main)
+      commitIn(main)
+      const done = git(main, 'rev-parse', 'HEAD')
+      if (!tryGit(main, 'revert', '--no-edit', done)) tryGit(main, 'revert', '--abort')
+      if (!tryGit(dir, 'cherry-pick', done)) tryGit(dir, 'cherry-pick', '--abort')
+    },
     'merge of ours'(dir) {
       if (commitIn(dir)) tryGit(dir, 'merge', '-q', '--no-edit', '-s', 'ours', pick(trees))
     },
