@@ -10,6 +10,7 @@ import {
   isExpiredPage,
   isRepeatable,
   mayReplace,
+  type OpenCharge,
   type Replacement,
   type Replacing,
   takeOver,
@@ -338,7 +339,7 @@ function foundAs(
   { own, byKey }: Known,
   start: ChargeStart,
 ): FoundCharge {
-  const { id, request_hash, status, charge_answer } = transaction
+  const { id, gateway, request_hash, status, charge_answer } = transaction
   const newKey = own || byKey ? undefined : start.idempotencyKey
   if (newKey !== undefined && status !== 'Pending') {
     return { state: 'already_paid', transactionId: id }
@@ -353,16 +354,12 @@ function foundAs(
     return { state: 'conflict', over, fields: differencesIn(transaction, start), transaction }
   }
   if (isUnderWay && until !== null) return { state: 'in_progress', until }
-  const key = newKey === undefined ? {} : { key: keyOf(transaction, start.id, newKey) }
-  return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
+  const state = isWaiting ? 'unknown' : 'answered'
+  if (newKey === undefined) return { state, transaction }
+  // A request with this key gets this payment from now on, also when it has ended.
+  const key = { id: start.id, gateway, transaction_id: id, idempotency_key: newKey }
+  return { state, transaction, key }
 }
-
-/** A request with this key gets this payment from now on, also when it has ended. */
-const keyOf = (
-  { id: transaction_id, gateway }: TransactionRow,
-  id: string,
-  idempotency_key: string,
-) => ({ id, gateway, transaction_id, idempotency_key })
 
 /** The fields of the request that are not as they were, by name. */
 function differencesIn({ request }: TransactionRow, start: ChargeStart): string[] {
@@ -380,13 +377,6 @@ function withLateAlert(row: TransactionRow, { attempts }: Known): TransactionRow
     alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'
   const { alert } = attempts.find(isLate) ?? row
   return { ...row, alert }
-}
-
-/** An open charge that is in the way of another attempt. */
-export interface OpenCharge {
-  transaction: TransactionRow
-  /** The payer may have its page, and pay there. */
-  isPageOpen: boolean
 }
 
 /**

@@ -5,13 +5,7 @@ import * as z from 'zod'
 import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { checkFields, line } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import {
-  type ChargeBegun,
-  type FoundCharge,
-  type NewCharge,
-  type OpenCharge,
-  openBy,
-} from '../acts/begin-charge.ts'
+import { type ChargeBegun, type FoundCharge, type NewCharge, openBy } from '../acts/begin-charge.ts'
 import type { ChargeResult } from '../acts/finish-charge.ts'
 import { checkedInMs, unknownCheckAt } from '../domain/check-times.ts'
 import {
@@ -22,7 +16,12 @@ import {
 } from '../domain/exceptions.ts'
 import { CURRENCY, MAX_AMOUNT } from '../domain/money.ts'
 import { newId } from '../domain/new-id.ts'
-import { earlierCall, isExpiredPage, type Replacement } from '../domain/open-charge.ts'
+import {
+  earlierCall,
+  isExpiredPage,
+  type OpenCharge,
+  type Replacement,
+} from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import { json, type TransactionRow, toTransaction } from '../domain/rows.ts'
 import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'

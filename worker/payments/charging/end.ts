@@ -4,7 +4,6 @@
 
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
-import type { OpenCharge } from '../acts/begin-charge.ts'
 import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
 import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
 import {
@@ -18,6 +17,7 @@ import { newId } from '../domain/new-id.ts'
 import {
   closedBy,
   isUnpayable,
+  type OpenCharge,
   type Replacement,
   type Standing,
   standingOf,

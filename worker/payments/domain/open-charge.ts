@@ -80,6 +80,13 @@ export function withPageClosed(payment: Payment): Payment {
   })
 }
 
+/** An open charge that is in the way of another attempt. */
+export interface OpenCharge {
+  transaction: TransactionRow
+  /** The payer may have its page, and pay there. */
+  isPageOpen: boolean
+}
+
 /** What a gateway has told of an open charge, asked once more. */
 export interface Told {
   /** Undefined: nothing, or that it does not know the payment. */
