@@ -54,22 +54,15 @@ export function covered(published: string, overlay: Overlay | undefined) {
   return { light, published, execution: isHeld ? overlay.executionState : executionState }
 }
 
-function parted(task: Task): { light: LightTask; rest: Partial<Task> } {
-  const light: Partial<Task> = { ...task }
-  const rest: Partial<Task> = {}
-  for (const name of LEFT_OUT) {
-    Object.assign(rest, { [name]: task[name] })
-    delete light[name]
-  }
-  return { light: light as LightTask, rest }
-}
+/** JSON has no field that is undefined. */
+const NO_LONG_TEXTS = Object.fromEntries(LEFT_OUT.map((name) => [name, undefined]))
 
 /** The columns that only the table of its kind has: what lists filter by, and what they show. */
 export function columnsOf(record: DataRecord, seq: number): Record<string, SqlValue> {
   switch (record.kind) {
     case 'task': {
-      const { light, rest } = parted(record.task)
-      const { status, assignee, ready, executionState, invalid, parent, partOf, trees } = light
+      const { task } = record
+      const { status, assignee, ready, executionState, invalid, parent, partOf, trees } = task
       return {
         file_hash: record.file,
         copy_hash: record.copy ?? null,
@@ -83,8 +76,8 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
         invalid: Number(invalid !== undefined),
         seq,
         published: null,
-        light: JSON.stringify(light),
-        rest: JSON.stringify(rest),
+        light: JSON.stringify({ ...task, ...NO_LONG_TEXTS }),
+        rest: JSON.stringify(Object.fromEntries(LEFT_OUT.map((name) => [name, task[name]]))),
       }
     }
     case 'session': {
