@@ -296,14 +296,15 @@ function openIn(tried: Tried, now: number): OpenCharge | undefined {
 /** Throws as `charge` does. */
 function answerTo({ clock }: OperationDeps, { request, gateway }: Order, tried: Tried): Charged {
   if (tried.kind === 'found') {
-    return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
+    return { response: responseFound(tried.begun, request, clock.now()), isNew: false }
   }
   const { alert } = toTransaction(tried.begun.transaction)
-  const response = { ...responseOf(gateway, tried.called), ...(alert && { alert }) }
+  const response = { ...responseCalled(gateway, tried.called), ...(alert && { alert }) }
   return { response, isNew: true }
 }
 
-function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): PaymentResponse {
+/** What its gateway answered now. Throws as `charge` does. */
+function responseCalled(gateway: AnyGateway, called: Answered<ChargeResult>): PaymentResponse {
   const { result, transaction, now } = called
   if (result.kind !== 'answered') throw failureOf(gateway, { ...called, result })
   if (transaction.gateway_transaction_id !== result.answer.gatewayTransactionId) {
@@ -339,8 +340,8 @@ function responseNow(row: TransactionRow, now: number): PaymentResponse {
   }
 }
 
-/** The response if the gateway is not called. Throws as `charge` does. */
-function answerAtOnce(
+/** What was found without a call of the gateway. Throws as `charge` does. */
+function responseFound(
   begun: FoundCharge,
   { gateway, reference }: ChargeRequest,
   now: number,

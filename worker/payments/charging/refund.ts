@@ -81,7 +81,7 @@ export async function refund(
     return inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, id, late))
   }
   const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
-  if (!admitted) return answerAtOnce(begun, key, deps.clock.now())
+  if (!admitted) return resultFound(begun, key, deps.clock.now())
   const { transaction } = begun
   const claimed = { refundId: id, refundAmount: request.amount, reason: request.reason }
   const called = await callGateway<RefundOutcome>(deps, gateway, {
@@ -152,7 +152,7 @@ function refunderOf({ gateways }: OperationDeps, key: string): Gateway & Support
   return gateway
 }
 
-function answerAtOnce(
+function resultFound(
   begun: Exclude<RefundBegun, { state: 'begun' | 'not_admitted' | 'paused' }>,
   gateway: string,
   now: number,
