@@ -2,7 +2,8 @@
 // by them it has removed tasks. No I/O, no clock.
 
 import type { FileTable } from '../files/file-table.ts'
-import { type BaseTasks, isInAll, isMergedAway, pathIn, type Tree } from './merge-bases.ts'
+import type { BaseTasks } from './base-tasks.ts'
+import { isInAll, isMergedAway, pathIn, type Tree } from './tree.ts'
 
 /** A tree, and what is known of its files. */
 interface OneTree {

@@ -4,7 +4,8 @@
 import type { Task } from '../../worker/board/wire.ts'
 import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { type Entry, isAbout } from '../layouts/layout.ts'
-import type { BaseTasks, Tree } from './merge-bases.ts'
+import type { BaseTasks } from './base-tasks.ts'
+import type { Tree } from './tree.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 

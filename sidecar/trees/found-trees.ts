@@ -9,9 +9,10 @@ import { MainTreeNews } from '../git/main-tree.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
 import { isThere } from '../layouts/store-folder.ts'
-import { type Merged, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
+import type { Wanted } from './base-tasks.ts'
 import { Merges } from './merges.ts'
 import { type OpenTree, OpenTrees } from './open-trees.ts'
+import { type Merged, pathFrom, type Tree } from './tree.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
 interface FoundTreesDeps {

@@ -5,7 +5,7 @@ import type { Log } from '../../worker/shared/log.ts'
 import { LineFile, type MadeBy } from '../files/line-file.ts'
 import type { TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { Tree } from './merge-bases.ts'
+import type { Tree } from './tree.ts'
 import type { KeptFiles } from './tree-files.ts'
 
 export interface KeptTree extends KeptFiles {

@@ -14,7 +14,8 @@ import {
 } from '../git/history.ts'
 import type { Repository, TreeNow } from '../git/repository.ts'
 import type { Store } from '../layouts/layout.ts'
-import { type Merged, tasksIn } from './merge-bases.ts'
+import { tasksIn } from './base-tasks.ts'
+import type { Merged } from './tree.ts'
 
 /** Of a file that holds a list: each of them is parsed. */
 const VERSIONS = 200

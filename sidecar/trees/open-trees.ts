@@ -6,7 +6,7 @@ import { isBusy, type Repository, type TreeNow } from '../git/repository.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
-import { pathFrom, type Tree } from './merge-bases.ts'
+import { pathFrom, type Tree } from './tree.ts'
 
 /** A tree with the board, and how its repository saw it. */
 export interface OpenTree {

@@ -8,7 +8,7 @@ import type { Store } from '../layouts/layout.ts'
 import { isThere } from '../layouts/store-folder.ts'
 import type { WatchedStore } from '../watch/watch.ts'
 import type { FoundTrees } from './found-trees.ts'
-import type { Tree } from './merge-bases.ts'
+import type { Tree } from './tree.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
 /** What is watched of a board: its own files, and their copies in trees. */

@@ -2,9 +2,10 @@
 
 import { basename, dirname } from 'node:path'
 import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
+import { BaseTasks, type Wanted } from './base-tasks.ts'
 import type { Copy, TreeMark } from './differences.ts'
 import type { KeptTree, ToKeep } from './kept-trees.ts'
-import { BaseTasks, isNew, type Tree, type Wanted } from './merge-bases.ts'
+import { isNew, type Tree } from './tree.ts'
 import { type KeptFiles, type MainFiles, TreeFiles } from './tree-files.ts'
 
 /** What trees made of a task. */

@@ -11,8 +11,9 @@ import { FileTable } from '../files/file-table.ts'
 import { parseFile } from '../files/parse-file.ts'
 import type { Store } from '../layouts/layout.ts'
 import { AbsentFiles } from './absent-files.ts'
+import type { BaseTasks } from './base-tasks.ts'
 import { type Copy, copiesIn, Differences, type Differing } from './differences.ts'
-import { type BaseTasks, blobIds, isInAny, isUnchanged, type Tree } from './merge-bases.ts'
+import { blobIds, isInAny, isUnchanged, type Tree } from './tree.ts'
 
 /** What is known of the main tree. */
 export interface MainFiles {

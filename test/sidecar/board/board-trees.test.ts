@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
 import type { Entry, Store } from '../../../sidecar/layouts/layout.ts'
-import type { Tree } from '../../../sidecar/trees/merge-bases.ts'
+import type { Tree } from '../../../sidecar/trees/tree.ts'
 import type { Key } from '../../../worker/board/wire.ts'
 import {
   config,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findGit, openGit } from '../../../sidecar/git/git.ts'
-import { blobIds } from '../../../sidecar/trees/merge-bases.ts'
+import { blobIds } from '../../../sidecar/trees/tree.ts'
 
 let root: string
 beforeEach(() => {
