@@ -7,18 +7,8 @@ import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
-import { statusesOf } from '../tasks/to-do.ts'
-import { isClosedIn } from '../tasks/why-not.ts'
-import type { LightTask } from '../wire.ts'
 import type { SettingsChange } from './board-settings.ts'
-import {
-  chooseNamed,
-  chooseNext,
-  isAskedFor,
-  type Known,
-  type NotChosen,
-  type Wish,
-} from './choose.ts'
+import { isAskedFor, type Wish } from './choose.ts'
 import type {
   Claimed,
   ClaimRefusal,
@@ -32,6 +22,7 @@ import { GRACE_MS, isFinished, isReturning, isValid, LATE_MS, releasedEnd } from
 import { heldOf } from './claim-session.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
+import { findTask } from './find-task.ts'
 import { restOf, unrested } from './rest.ts'
 
 /** With its task, as JSON. */
@@ -73,7 +64,8 @@ export class Claims {
       const limits = this.#claims.settings()
       const limited = this.#limited(request, limits, now)
       if (limited) return refused(limited)
-      const found = this.#choose(request, { holders: this.#holders(state, now), now, limits })
+      const known = { holders: this.#holders(state, now), now, limits }
+      const found = findTask(request, known, this.#board, this.#claims)
       if ('reason' in found) return refused(found)
       const claim = this.#begin(found, request, turn)
       return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
@@ -280,40 +272,6 @@ export class Claims {
     return (wish.task ?? id) === id && (!task || isAskedFor(wish, task))
   }
 
-  #choose(wish: Wish, known: Known): StoredTask | NotChosen {
-    const { task: id } = wish
-    const config = this.#board.config()
-    const stored = (id: string) => this.#board.stored(id)
-    if (id !== undefined) {
-      const find = remembering(new Map(), stored)
-      return chooseNamed(wish, id, { config, find }, this.#claims.lastOf(id), known)
-    }
-    const { isClosed } = statusesOf(config)
-    const { closed = [] } = config ?? {}
-    const open = this.#board.openTasks(closed)
-    const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
-    const { tree } = wish
-    const inTree = tree === undefined ? [] : open.filter((it) => isClosedIn(it, tree, isClosed))
-    // What waits for them is ready for who works in that tree.
-    const waiting = inTree.length === 0 ? [] : this.#board.waitingFor(inTree.map(({ id }) => id))
-    for (const task of waiting) {
-      if (isClosed(task.status) || read.has(task.id)) continue
-      read.set(task.id, task)
-      open.push(task)
-    }
-    const find = remembering(read, stored)
-    const hasParts = amongst(() => this.#board.wholes())
-    const waits = {
-      isWhole: amongst(() => this.#board.wholesOfWaiting(closed)),
-      parts: () => this.#board.waitingParts(closed),
-      all: () => this.#board.withDeps(closed),
-    }
-    const board = { config, find, open, waits, hasParts }
-    const fileHash = (id: string) => stored(id)?.fileHash
-    const found = chooseNext(wish, board, this.#claims.all(), known, fileHash)
-    return 'reason' in found ? found : (stored(found.id) ?? { reason: 'not_found' })
-  }
-
   #bySession(id: string): Claim | undefined {
     const [, generation] = /^claim-(\d{1,15})$/.exec(id) ?? []
     return generation === undefined ? undefined : this.#claims.byGeneration(Number(generation))
@@ -342,23 +300,3 @@ export class Claims {
 /** A token of an actor is also for those that it names below itself: `ci/7` of `ci`. */
 export const coversActor = (ofActor: string | undefined, actor: string): boolean =>
   ofActor === undefined || actor === ofActor || actor.startsWith(`${ofActor}/`)
-
-/** Reads each but once. */
-function remembering<Read>(
-  known: Map<string, Read | undefined>,
-  read: (id: string) => Read | undefined,
-) {
-  return (id: string): Read | undefined => {
-    if (!known.has(id)) known.set(id, read(id))
-    return known.get(id)
-  }
-}
-
-/** Reads them when it is asked for the first. */
-function amongst(read: () => ReadonlySet<string>): (id: string) => boolean {
-  let ids: ReadonlySet<string> | undefined
-  return (id) => {
-    ids ??= read()
-    return ids.has(id)
-  }
-}
