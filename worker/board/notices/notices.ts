@@ -213,21 +213,12 @@ export class Notices {
     const news = new Map<string, News[]>()
     let nextAt = Infinity
     let allAt = isKnown ? (lastedAt ?? Infinity) : Infinity
-    for (const { key, on, target, isSeen, ...rule } of rules) {
-      const before = this.#store.known(key)
-      const afterMs = this.#minutesOf({ on, ...rule }) * MINUTE_MS
-      const isOld = !isSeen && isOfThePast(on)
-      const causes = causesOf(on, facts)
-      const turn = turnOf(before, causes, { afterMs, now, isOld })
-      this.#store.remember(key, before, turn.known)
-      nextAt = Math.min(nextAt, turn.nextAt ?? Infinity)
-      if (readsAll(on)) allAt = Math.min(allAt, turn.nextAt ?? Infinity)
-      if (on === 'offline' && !isOffline) nextAt = Math.min(nextAt, now + lookMs(board))
-      // A renewal is no message: a silent holder may have worked since, and be silent again.
-      if (on === 'silent' && causes.length > 0) {
-        nextAt = Math.min(nextAt, now + Math.max(afterMs, LOOK_MS.reports))
-      }
-      if (turn.news.length > 0) news.set(target, [...(news.get(target) ?? []), ...turn.news])
+    for (const rule of rules) {
+      const turn = this.#turnOf(rule, facts, board)
+      nextAt = Math.min(nextAt, turn.nextAt)
+      if (readsAll(rule.on)) allAt = Math.min(allAt, turn.nextAt)
+      if (turn.news.length === 0) continue
+      news.set(rule.target, [...(news.get(rule.target) ?? []), ...turn.news])
     }
     const targets = state.targets.filter(({ key }) => news.has(key))
     for (const target of targets) {
@@ -243,6 +234,23 @@ export class Notices {
       ...(allAt < Infinity && { lastedAt: allAt }),
       ...(Math.min(nextAt, allAt) < Infinity && { decideAt: Math.min(nextAt, allAt) }),
     }
+  }
+
+  /** What is news for a rule now, and when it is decided again, in ms. */
+  #turnOf(rule: StoredRule, facts: NoticeFacts, board: RepositoryState) {
+    const { key, on, isSeen } = rule
+    const { now } = facts
+    const before = this.#store.known(key)
+    const afterMs = this.#minutesOf(rule) * MINUTE_MS
+    const causes = causesOf(on, facts)
+    const isOld = !isSeen && isOfThePast(on)
+    const { known, news, nextAt = Infinity } = turnOf(before, causes, { afterMs, now, isOld })
+    this.#store.remember(key, before, known)
+    // No message says that a sidecar is gone, or that a silent holder works: a renewal is none.
+    let lookMs = Infinity
+    if (on === 'offline' && facts.offlineSince === undefined) lookMs = untilLookMs(board)
+    if (on === 'silent' && causes.length > 0) lookMs = Math.max(afterMs, LOOK_MS.reports)
+    return { news, nextAt: Math.min(nextAt, now + lookMs) }
   }
 
   /** For each rule, and no message came since. */
@@ -282,7 +290,7 @@ export class Notices {
     if (looked?.head !== this.#board.head()) return true
     const board = this.#board.state()
     // Planned while one held a socket, or had ended: the next may be killed before it opens one.
-    const isLate = !looked.isOffline && decideAt > now + lookMs(board)
+    const isLate = !looked.isOffline && decideAt > now + untilLookMs(board)
     if (isLate && rules.some(({ on }) => on === 'offline')) return true
     if (!looked.isOffline && !looked.isPart) return false
     const isBack = this.#presence.shownOf(board, now).state !== 'offline'
@@ -301,7 +309,7 @@ export class Notices {
 type News = Cause & { since: number }
 
 /** Until the next look whether its sidecar is there. One that has ended in order is not missed. */
-function lookMs({ ended, socket }: RepositoryState): number {
+function untilLookMs({ ended, socket }: RepositoryState): number {
   if (ended) return Infinity
   return socket ? LOOK_MS.socket : LOOK_MS.reports
 }
