@@ -20,6 +20,7 @@ import {
 } from '../git/worktrees.ts'
 import type { Store } from '../layouts/layout.ts'
 import {
+  type Candidate,
   noBoardIn,
   openFolder,
   projectOf,
@@ -160,7 +161,7 @@ class Walk {
       return dir
     }
     this.#named.push(path)
-    if (await this.#isStray(path)) return path
+    if (await this.#leftOutAsStray(path)) return path
     const tree = await linkedTreeOf(path)
     const project = await this.#stores(path, tree)
     // In a store's own folder there is nothing else.
@@ -207,7 +208,7 @@ class Walk {
     })
     const names = new Set(entries.map(({ name }) => name))
     const isTop = depth > 0 && names.has('.git')
-    if (isTop && (await this.#isStray(path))) return
+    if (isTop && (await this.#leftOutAsStray(path))) return
     const tree = isTop ? await linkedTree(path) : treeAbove
     if (isTop && tree?.isMoved) this.#moved.add(path)
     if (tree !== treeAbove && this.#search.worktrees === false) return
@@ -229,8 +230,8 @@ class Walk {
     }
   }
 
-  /** It says that it is a linked worktree, and is none: no board of its own either. */
-  async #isStray(path: string): Promise<boolean> {
+  /** Whether it says that it is a linked worktree, and is none: no board of its own either. */
+  async #leftOutAsStray(path: string): Promise<boolean> {
     const why = await strayAt(path, this.#named)
     if (why !== undefined) this.#leaveOut('stray_worktree', why)
     return why !== undefined
@@ -253,7 +254,8 @@ class Walk {
   ): Promise<string> {
     let project = path
     try {
-      for await (const { store, refused } of storesIn(path, this.#search, names)) {
+      for await (const found of storesIn(path, this.#search, names)) {
+        const { store, refused } = found
         // The path is real; a link that has just replaced it leads to a board of others.
         const isSwapped = !this.#search.followsLinks && !isWithin(store.root, path)
         if (isSwapped && !refused) continue
@@ -264,16 +266,20 @@ class Walk {
         for (const folder of own) {
           if (folder !== path && isWithin(folder, path)) this.#seen.add(folder)
         }
-        if (!refused) await this.#foundIn(tree, { store, dir })
-        // In place of a copy, a linked worktree may have a link.
-        else if (tree && (await this.#ledFrom(tree, { store, dir }))) continue
-        else if (this.#only.includes(store.layout)) this.#leaveOut(refused.code, refused.message)
+        await this.#store(found, dir, tree)
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.
       this.#failed(path, error)
     }
     return project
+  }
+
+  async #store({ store, refused }: Candidate, dir: string, tree?: GitTree): Promise<void> {
+    if (!refused) return this.#foundIn(tree, { store, dir })
+    // In place of a copy, a linked worktree may have a link.
+    if (tree && (await this.#ledFrom(tree, { store, dir }))) return
+    if (this.#only.includes(store.layout)) this.#leaveOut(refused.code, refused.message)
   }
 
   #leaveOut(code: LeftOut['code'], message: string): void {
