@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { choice } from '../shared/query.ts'
 import { executionSchema, healthSchema } from './records.ts'
 
-/** `asked-hono.ts` checks it before all others: it decides who may ask. */
+/** `request-hono.ts` checks it before all others: it decides who may ask. */
 const path = z
   .string()
   .min(1)

@@ -5,15 +5,15 @@ import * as z from 'zod'
 import { LAYOUT_NAMES } from '../shared/layouts.ts'
 
 const optionalText = z.string().exactOptional()
+const idText = z.string().min(1).max(1_024)
 // Half of a surrogate pair is stored as another character: two ids would share one row, and the
 // sums would never again be those of the publisher.
-const isWhole = (text: string): boolean => text.isWellFormed()
-const idText = z.string().min(1).max(1_024)
-const idSchema = idText.refine(isWhole)
+const isWellFormed = (text: string): boolean => text.isWellFormed()
+const idSchema = idText.refine(isWellFormed)
 export const hashSchema = z.string().regex(/^[0-9a-f]{32}$/)
 export const keySchema = z
   .templateLiteral([z.enum(['task', 'session', 'run', 'board']), ':', idText])
-  .refine(isWhole)
+  .refine(isWellFormed)
 
 const invalid = z
   .string()

@@ -13,8 +13,8 @@ import { coversActor } from '../claims/claims.ts'
 import { repositoryQuery } from '../queries.ts'
 import type { ClaimOutcome, Repositories, RepositoryHandle } from '../repository/repositories.ts'
 import { whySentence } from '../tasks/why-not.ts'
-import { bodyOf, pathOf, unpublished } from './asked-hono.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
+import { bodyOf, pathOf, unpublished } from './request-hono.ts'
 
 const CLAIM_BYTES = 32 << 10
 const SETTINGS_BYTES = 4 << 10

@@ -11,7 +11,7 @@ import { checkCommandEnd } from '../publishing.ts'
 import { repositoryQuery } from '../queries.ts'
 import type { Repositories } from '../repository/repositories.ts'
 import { WIRE } from '../wire.ts'
-import { bodyOf, pathOf, unpublished } from './asked-hono.ts'
+import { bodyOf, pathOf, unpublished } from './request-hono.ts'
 
 const BYTES = 4 << 10
 const NO_STORE = { 'Cache-Control': 'no-store' }

@@ -18,7 +18,7 @@ import { sidecarQuery } from '../queries.ts'
 import type { PublishOutcome, Repositories } from '../repository/repositories.ts'
 import type { PublishRefusal } from '../repository/repository.ts'
 import { type DataRecord, RECORD_BYTES, ROOM_MS, WIRE, wireProblem } from '../wire.ts'
-import { bodyOf, pathOf } from './asked-hono.ts'
+import { bodyOf, pathOf } from './request-hono.ts'
 
 export interface PublishDeps {
   repositories: Repositories

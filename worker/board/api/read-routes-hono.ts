@@ -12,7 +12,7 @@ import { type Directory, inOrder, listedBoard } from '../directory/directory.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from '../queries.ts'
 import { matchesTag, type Query, type ReadAnswer } from '../repository/reads.ts'
 import type { Repositories } from '../repository/repositories.ts'
-import { pathOf, unpublished } from './asked-hono.ts'
+import { pathOf, unpublished } from './request-hono.ts'
 
 interface ReadDeps {
   repositories: Repositories

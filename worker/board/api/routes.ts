@@ -4,11 +4,11 @@ import { Hono } from 'hono'
 import type { Access, ApiEnv } from '../../shared/access.ts'
 import { type Log, rareLog } from '../../shared/log.ts'
 import { openStream, type StreamLimits, type StreamOptions } from '../streams/stream.ts'
-import { pathOf } from './asked-hono.ts'
 import { claimRoutes, settingsRoutes } from './claim-routes-hono.ts'
 import { type NoticeDeps, noticeRoutes } from './notice-routes-hono.ts'
 import { type PublishDeps, publishRoutes } from './publish-routes-hono.ts'
 import { readRoutes } from './read-routes-hono.ts'
+import { pathOf } from './request-hono.ts'
 
 export interface BoardDeps extends PublishDeps, NoticeDeps {
   access: Access

@@ -1,4 +1,4 @@
-// What every route of a board begins with: which repository is meant, and what it is sent.
+// What every route of a board reads of its request first: the repository, and the body.
 
 import type { Context } from 'hono'
 import { type ApiEnv, requireScope, type Scope } from '../../shared/access.ts'
