@@ -76,8 +76,8 @@ export class Differences {
   }
 
   /** The names of the tasks in a file, also of those that the tree did not change. */
-  *namesIn(path: string): Generator<string> {
-    for (const { name } of this.#files.get(path)?.copies ?? NONE) yield name
+  namesIn(path: string): readonly string[] {
+    return this.#files.get(path)?.copies.map(({ name }) => name) ?? NONE
   }
 
   /** Whether a file has a task, changed or not. */
