@@ -26,6 +26,9 @@ const SETTINGS = `PRAGMA journal_mode = WAL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = 16000`
 
+/** Whoever closes a file last copies its log, and has all of it locked meanwhile. */
+const OPENS_WITHIN_MS = 5_000
+
 /** A statement for each kind of group, and queries; beyond that the oldest is prepared again. */
 const MAX_STATEMENTS = 200
 
@@ -34,8 +37,9 @@ const MAX_STATEMENTS = 200
  * past 2^53.
  */
 export function openSqlite(file: string, { exactIntegers = false } = {}): Sqlite {
-  const database = new Libsql(file)
-  database.exec(SETTINGS)
+  const database = new Libsql(file, { timeout: OPENS_WITHIN_MS })
+  // A later call that meets a writer fails at once: the thread would answer nobody while it waits.
+  database.exec(`${SETTINGS}; PRAGMA busy_timeout = 0`)
   if (exactIntegers) database.defaultSafeIntegers(true)
   const statements = new Map<string, ReturnType<typeof database.prepare<unknown[]>>>()
 

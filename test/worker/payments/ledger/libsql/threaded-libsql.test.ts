@@ -1,6 +1,7 @@
 // An embedded database in its thread: the store's contract, and errors that cross the threads.
 
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { prepareSchema } from '../../../../../system/migrate.ts'
 import { denoBinary } from '../../../../../tools/start/deno.ts'
@@ -42,6 +43,18 @@ storeContract('a database in a thread', async () => {
     never,
   )
   return { store: libsqlStore(database), queries: libsqlQueries(database) }
+})
+
+it('opens a file once another process that has all of it locked is done', async () => {
+  const file = join(dir, 'closing.db')
+  const other = openSqlite(file)
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE t (id TEXT)')
+  const opening = openThreaded(file)
+  expect(await Promise.race([opening, sleep(300, 'it waits')])).toBe('it waits')
+  other.close()
+  const own = await opening
+  await own.write([statement(`INSERT INTO t VALUES ('a')`)], never)
+  await own.close()
 })
 
 describe('an error of a database in a thread', () => {
