@@ -35,6 +35,12 @@ async function command(repo: Repo, ...argv: string[]) {
   const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
   return await run([name, ...where, ...options], { HOME: home, SIGNALBOX_TOKEN })
 }
+/** A fifth of the time or so, which is many times as much as an agent that waits for its user. */
+const COMPUTES_NOW_AND_THEN = `
+  while :; do
+    n=0; while [ $n -lt 30000 ]; do n=$((n + 1)); done
+    sleep 0.1
+  done`
 const lineOf = ({ out }: { out: string }) => JSON.parse(out) as Record<string, string | number>
 
 describe('signalbox claim', () => {
@@ -298,7 +304,7 @@ describe('a claim whose process is known', () => {
 
   it('is active while it computes, and not while it only runs', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
-    const busy = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
+    const busy = spawn('sh', ['-c', COMPUTES_NOW_AND_THEN], { stdio: 'ignore' })
     onTestFinished(() => void busy.kill('SIGKILL'))
     await watched(repo)
     for (const [actor, { pid }] of Object.entries({ ada: busy, bob: program() })) {
