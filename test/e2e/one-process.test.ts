@@ -7,14 +7,22 @@ import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { run } from '../cli/run.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
-import { fromSources, MADE, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import {
+  fromSources,
+  MADE,
+  oneProcess,
+  type Start,
+  type StartPlan,
+  Starts,
+} from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 
 const starts = new Starts()
-const start = (plan: StartPlan = {}) => starts.start({ launch: fromSources, ...plan })
+/** As the package has it: the first is from the sources, and builds its page. */
+const start = (plan: StartPlan = {}) => starts.start({ launch: oneProcess, ...plan })
 
 async function saveTitle({ storeDir }: Start, id: string, title: string): Promise<void> {
   const tasks = join(storeDir, '.cairn/tasks')
@@ -43,7 +51,7 @@ describe('signalbox in a project', () => {
     for (const name of ['xdg-open', 'open'])
       await writeFile(join(bin, name), browser, { mode: 0o755 })
     const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, ...OPTIONAL }
-    system = await (await start({ args: ['--open'], env })).ready()
+    system = await (await start({ launch: fromSources, args: ['--open'], env })).ready()
   })
   afterAll(() => starts.clear())
 
