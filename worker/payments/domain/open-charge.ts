@@ -99,7 +99,10 @@ export interface Told {
   refusal?: PaymentError
 }
 
-/** `unpaid`: for certain, now and later. `open`: it may still be paid, or that is not known. */
+/**
+ * `unpaid`: its gateway reports no money, and its page is closed or over; late money is still
+ * looked for. `open`: it may still be paid, or that is not known.
+ */
 export type Standing = 'unpaid' | 'paid' | 'open'
 
 /** `isPageOpen`: the payer may have its page, and pay until the gateway reports an end. */
@@ -154,7 +157,10 @@ export const cancelledBy = (error: PaymentError, now: number): Partial<Transacti
   called_until: null,
 })
 
-/** An open charge that is to be replaced: it is certain that it is unpaid. */
+/**
+ * An open charge that is to be replaced: its gateway reports no money, and its page is closed or
+ * over. Late money is still looked for.
+ */
 export interface Replacement {
   transactionId: string
   /** ULID, for the event of its end. */
