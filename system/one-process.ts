@@ -85,7 +85,7 @@ export interface SystemPlan {
 
 export interface System {
   edge: NodeEdge
-  /** The first board first. One that is gone stays. */
+  /** The first board first. One that is gone stays for ten minutes. */
   boards(): readonly PublishedBoard[]
   /** Resolves when the console and the boards are there. */
   ready: Promise<unknown>

@@ -529,9 +529,12 @@ export interface ChangesRequest {
   main?: {
     head: string
     branch?: string
-    /** Since it was last sent to the edge: another branch, or no later commit. */
+    /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
     switched?: true
-    /** Of a switch: where that branch is, if that is other than was last sent. */
+    /**
+     * Of a switch: where that branch is, if that is other than was last sent, or where it was
+     * away.
+     */
     from?: string
   }
   /** The version of the publishing protocol. */
@@ -1645,9 +1648,12 @@ export type SyncRequest =
       main?: {
         head: string
         branch?: string
-        /** Since it was last sent to the edge: another branch, or no later commit. */
+        /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
         switched?: true
-        /** Of a switch: where that branch is, if that is other than was last sent. */
+        /**
+         * Of a switch: where that branch is, if that is other than was last sent, or where it was
+         * away.
+         */
         from?: string
       }
       /** The version of the publishing protocol. */

@@ -7,12 +7,21 @@ import type { Repository } from './repository.ts'
 
 type Asked = Pick<
   Repository,
-  'head' | 'headLog' | 'settled' | 'checkedOut' | 'wasAt' | 'goesOn' | 'tipOf'
+  'head' | 'moves' | 'movesSign' | 'settled' | 'checkedOut' | 'goesOn' | 'tipOf'
 >
+
+/** What the edge does not know yet. */
+export interface MainNews {
+  main: MainTree
+  /** The edge has it. Until then it is said again. */
+  arrived(): void
+}
 
 export class MainTreeNews {
   readonly #repository: Asked
-  #known: { sign: string; log: string; at: CheckedOut | undefined } | undefined
+  #known: { sign: string; at: CheckedOut | undefined } | undefined
+  /** The last move that the edge knows of. */
+  #lastMove: string | undefined
 
   constructor(repository: Asked) {
     this.#repository = repository
@@ -23,21 +32,31 @@ export class MainTreeNews {
     return this.#known?.sign !== this.#sign()
   }
 
-  #sign(): string {
-    return `${this.#repository.head()}\n${this.#repository.headLog()}`
-  }
-
   /** `sent`: what the edge knows of it. Undefined: it is so still, or git does not say. */
-  async since(sent: CheckedOut | undefined): Promise<MainTree | undefined> {
+  async since(sent: CheckedOut | undefined): Promise<MainNews | undefined> {
     // A switch writes files first and moves its HEAD last: what it deleted is sent with it.
     if (!this.hasMoved) await this.#repository.settled()
-    const before = this.#known
     const sign = this.#sign()
-    const at = (before?.sign === sign && before.at) || (await this.#repository.checkedOut())
-    // After git has answered: it writes the log before it moves its HEAD.
-    const log = this.#repository.headLog()
-    this.#known = { sign, log, at }
+    const known = this.#known?.sign === sign ? this.#known.at : undefined
+    const at = known ?? (await this.#repository.checkedOut())
+    this.#known = { sign, at }
     if (!at) return undefined
+    // Read after git has answered, which writes its log before it moves the HEAD.
+    const moves = this.#repository.moves()
+    const main = await this.#mainSince(sent, at, movesAfter(this.#lastMove, moves))
+    const arrived = () => {
+      this.#lastMove = moves.at(-1)
+    }
+    if (main) return { main, arrived }
+    arrived()
+    return undefined
+  }
+
+  async #mainSince(
+    sent: CheckedOut | undefined,
+    at: CheckedOut,
+    moves: readonly string[],
+  ): Promise<MainTree | undefined> {
     if (!sent) return at
     if (sent.branch !== at.branch) {
       // What was committed there since then, and not sent yet, is no part of the switch.
@@ -45,13 +64,23 @@ export class MainTreeNews {
       return { ...at, switched: true, ...(from !== undefined && from !== sent.head && { from }) }
     }
     if (sent.head === at.head) {
-      // It may have been elsewhere for less than a look: what that took away is no deletion.
-      const from = before && before.log !== log ? await this.#repository.wasAt() : undefined
-      const wasAway = from !== undefined && from !== at.head
-      return wasAway ? { ...at, switched: true, from } : undefined
+      const from = moves.map(cameFrom).findLast((commit) => commit !== at.head)
+      return from === undefined ? undefined : { ...at, switched: true, from }
     }
     const goesOn = await this.#repository.goesOn(sent.head)
     if (goesOn === undefined) return undefined
     return goesOn ? at : { ...at, switched: true }
   }
+
+  #sign(): string {
+    return `${this.#repository.head()}\n${this.#repository.movesSign()}`
+  }
 }
+
+/** None where the last is not known, or not in the log any more. */
+function movesAfter(last: string | undefined, moves: readonly string[]): readonly string[] {
+  const at = last === undefined ? -1 : moves.lastIndexOf(last)
+  return at === -1 ? [] : moves.slice(at + 1)
+}
+
+const cameFrom = (move: string): string => move.slice(0, move.indexOf(' '))

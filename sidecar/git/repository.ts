@@ -4,7 +4,7 @@
 import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { type Log, messageOf } from '../../worker/shared/log.ts'
-import { readSmall } from '../layouts/open-here.ts'
+import { readEnd, readSmall } from '../layouts/open-here.ts'
 import { isThere, lookAt } from '../layouts/store-folder.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
 import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
@@ -79,6 +79,7 @@ class OneRepository {
   /** What git did not answer, and when, by `clock.elapsed()`. */
   readonly #failed = new Map<string, number>()
   readonly #leading: GitTree
+  readonly #moves: string
   readonly #clock: Clock
   readonly #log: Log
   readonly #onAway: () => void
@@ -97,6 +98,7 @@ class OneRepository {
     this.#moved = moved
     this.top = leading.dir
     this.#leading = leading
+    this.#moves = join(leading.gitFolder, 'logs/HEAD')
     this.#git = openGit(leading.common, path)
     this.blob = this.#git.blob
     this.blobs = this.#git.blobs
@@ -124,8 +126,16 @@ class OneRepository {
   /** Another text for each move of the leading tree's `HEAD`. */
   head = (): string => leadingHead(this.#leading)
 
-  /** Another text for each move of the leading tree's `HEAD`, back to where it was, too. */
-  headLog = (): string => signOf(join(this.#leading.gitFolder, 'logs/HEAD'))
+  /** git's log of where the leading tree's `HEAD` moved, the newest last; empty if it keeps none. */
+  moves = (): string[] =>
+    (readEnd(this.#moves, SMALL_BYTES) ?? '')
+      .split('\n')
+      .filter((line) => MOVE.test(line))
+      // By a gc, which writes the log anew, a line without a message gets a tab.
+      .map((line) => line.trimEnd())
+
+  /** Another text for each of them, and for some writing of that log without one. */
+  movesSign = (): string => signOf(this.#moves)
 
   /** Resolves once git does not write the leading tree, or after 300 ms. */
   async settled(): Promise<void> {
@@ -137,10 +147,6 @@ class OneRepository {
 
   /** What the leading tree is at. */
   checkedOut = () => this.#git.checkedOut(headOf(this.#leading))
-
-  /** The commit that it was at before its `HEAD` moved last. Undefined: git does not say. */
-  wasAt = async (): Promise<string | undefined> =>
-    (await this.#git.checkedOut(`${headOf(this.#leading)}@{1}`))?.head
 
   /** The commit of a branch. Undefined: it is gone, or git did not answer. */
   tipOf = async (branch: string): Promise<string | undefined> =>
@@ -255,6 +261,8 @@ class OneRepository {
     return { ...now, bases: bases?.length ? bases : undefined, heads: found ? heads : '' }
   }
 }
+
+const MOVE = /^[0-9a-f]{40,64} [0-9a-f]{40,64} /
 
 const branchOf = (head: string): string | undefined =>
   /^ref: refs\/heads\/(.+)/.exec(head)?.[1]?.trimEnd()

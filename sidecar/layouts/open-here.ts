@@ -118,3 +118,24 @@ export function readHere(
 /** The text of one. */
 export const readSmall = (path: string, maxBytes: number): string | undefined =>
   readHere(path, maxBytes)?.bytes.toString('utf8')
+
+/** The last bytes of a file that grows, as text; the first of them may be a part of a line. */
+export function readEnd(path: string, maxBytes: number): string | undefined {
+  let fd: number
+  try {
+    fd = openHere(path)
+  } catch {
+    return undefined
+  }
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) return undefined
+    const size = Math.min(stat.size, maxBytes)
+    const bytes = Buffer.alloc(size)
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, stat.size - size))
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -2,9 +2,10 @@
 // While a part is under way the next one is read. A record that the edge does not take is left
 // out, with a log line, and never holds the others up.
 
-import type { DataRecord, Key, MainTree, Reading } from '../../worker/board/wire.ts'
+import type { DataRecord, Key, Reading } from '../../worker/board/wire.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { type Records, RecordUnreadable } from '../board/record-source.ts'
+import type { MainNews } from '../git/main-tree.ts'
 import type { Edge, Failure } from './edge.ts'
 import { mainArrived, type Standing } from './reconcile.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
@@ -29,7 +30,7 @@ export interface Delivery {
   /** More is going to follow than this change: readers see nothing of it yet. */
   reading?: Reading
   /** Where the main tree is now, if the edge has another place. */
-  main?: MainTree | undefined
+  main?: MainNews | undefined
 }
 
 export class Change {
@@ -42,7 +43,7 @@ export class Change {
   /** Not gone, but not to be read now: half-written, or on a disk that fails. */
   readonly unreadable = new Map<Key, string>()
   /** Until it has arrived. */
-  #main: MainTree | undefined
+  #main: MainNews | undefined
   /** The edge holds parts for which it has sent no signal yet. */
   #unsignalled: boolean = false
 
@@ -146,7 +147,7 @@ export class Change {
       ...part,
       ...(isPart && { more: true }),
       ...(reading && { reading }),
-      ...(this.#main && { main: this.#main }),
+      ...(this.#main && { main: this.#main.main }),
     })
     if (reply.ok) {
       mainArrived(standing, this.#main)

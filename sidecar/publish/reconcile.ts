@@ -1,14 +1,9 @@
 // One sync: narrows the difference between the board and the edge down to keys, from one root hash
 // over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
 
-import {
-  type Key,
-  type MainTree,
-  PART_BYTES,
-  type Place,
-  type StoreState,
-} from '../../worker/board/wire.ts'
+import { type Key, PART_BYTES, type Place, type StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/record-source.ts'
+import type { MainNews } from '../git/main-tree.ts'
 import type { Edge, Reply, StepAnswer } from './edge.ts'
 import { splitBuckets } from './split.ts'
 
@@ -72,13 +67,14 @@ async function askRoot(
 }
 
 /** Where the main tree is now, if that is other than what the edge has. */
-export type MainSince = (sent: Standing['main']) => Promise<MainTree | undefined>
+export type MainSince = (sent: Standing['main']) => Promise<MainNews | undefined>
 
 /** What was sent of the main tree has arrived. */
-export function mainArrived(standing: Standing, main: MainTree | undefined): void {
-  if (!main) return
-  const { switched: _, from: __, ...at } = main
+export function mainArrived(standing: Standing, news: MainNews | undefined): void {
+  if (!news) return
+  const { switched: _, from: __, ...at } = news.main
   standing.main = at
+  news.arrived()
 }
 
 /** The keys whose newest content the edge lacks. */
@@ -101,14 +97,15 @@ export async function reconcile(
   for (const message of splitBuckets(listed(records, buckets.value.differ), standing.partBytes)) {
     standing.batch++
     // What is dropped may have gone with a switch.
-    const main = await mainSince?.(standing.main)
-    const step = { step: 'entries', run, batch: standing.batch, ...(main && { main }) } as const
+    const news = await mainSince?.(standing.main)
+    const main = news && { main: news.main }
+    const step = { step: 'entries', run, batch: standing.batch, ...main } as const
     const entries = await edge.entries({ ...step, ...message })
     if (!entries.ok) {
       if (entries.reason === 'too_large') standing.partBytes >>= 1
       return entries
     }
-    mainArrived(standing, main)
+    mainArrived(standing, news)
     for (const key of entries.value.lack) lack.push(key)
   }
   return { ok: true, value: lack }

@@ -44,10 +44,14 @@ export const mainTreeSchema = placeSchema
   .extend({
     switched: z
       .literal(true)
-      .describe('Since it was last sent to the edge: another branch, or no later commit.')
+      .describe(
+        'Since it was last sent to the edge: another branch, no later commit, or away and back.',
+      )
       .exactOptional(),
     from: commitSchema
-      .describe('Of a switch: where that branch is, if that is other than was last sent.')
+      .describe(
+        'Of a switch: where that branch is, if that is other than was last sent, or where it was away.',
+      )
       .exactOptional(),
   })
   .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')

@@ -17,7 +17,7 @@ export interface BoardSettings {
 /** Until somebody sets anything. */
 export const NO_LIMITS: BoardSettings = { paused: false, perParent: false, atMost: null }
 
-/** What whoever leads does not allow now, and may later. */
+/** What a lead does not allow now, and may later. */
 export type LimitRefusal =
   | { reason: 'board_paused' }
   /** `task`: what `by` holds of it. */

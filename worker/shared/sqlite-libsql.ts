@@ -26,7 +26,7 @@ const SETTINGS = `PRAGMA journal_mode = WAL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = 16000`
 
-/** Whoever closes a file last copies its log, and has all of it locked meanwhile. */
+/** The process that closes a file last copies its log, and has all of it locked meanwhile. */
 const OPENS_WITHIN_MS = 5_000
 
 /** A statement for each kind of group, and queries; beyond that the oldest is prepared again. */

@@ -5,15 +5,15 @@ import { MainTreeNews } from '../../../sidecar/git/main-tree.ts'
 function repository(first: { head: string; branch?: string }, tips: Record<string, string> = {}) {
   const state = {
     at: first,
-    was: undefined as typeof first | undefined,
-    moves: 0,
+    moves: ['0 b first'],
+    rewrites: 0,
     asked: 0,
     settle: (): void => undefined,
   }
   const news = new MainTreeNews({
     head: () => `${state.at.head} ${state.at.branch}`,
-    headLog: () => String(state.moves),
-    wasAt: async () => state.was?.head,
+    moves: () => [...state.moves],
+    movesSign: () => String(state.moves.length + state.rewrites),
     settled: async () => state.settle(),
     checkedOut: async () => {
       state.asked++
@@ -22,17 +22,25 @@ function repository(first: { head: string; branch?: string }, tips: Record<strin
     goesOn: async (commit) => commit < state.at.head,
     tipOf: async (branch) => tips[branch],
   })
-  const move = (at: typeof first) =>
-    Object.assign(state, { was: state.at, at, moves: state.moves + 1 })
-  return { news, state, move }
+  const move = (at: typeof first) => {
+    state.moves.push(`${state.at.head} ${at.head} ${state.moves.length}`)
+    state.at = at
+  }
+  /** What an edge that takes it gets. */
+  const since = async (sent: typeof first | undefined) => {
+    const found = await news.since(sent)
+    found?.arrived()
+    return found?.main
+  }
+  return { news, state, move, since }
 }
 
 const MAIN = { head: 'b', branch: 'main' }
 
 it('says where the main tree is to an edge that knows nothing, and then nothing more', async () => {
-  const { news, state } = repository(MAIN)
-  expect(await news.since(undefined)).toEqual(MAIN)
-  expect(await news.since(MAIN)).toBeUndefined()
+  const { news, state, since } = repository(MAIN)
+  expect(await since(undefined)).toEqual(MAIN)
+  expect(await since(MAIN)).toBeUndefined()
   expect(state.asked).toBe(1)
   expect(news.hasMoved).toBe(false)
 })
@@ -44,19 +52,19 @@ it.each([
   ['another branch at the same commit', { head: 'b', branch: 'feat' }, true],
   ['a detached HEAD', { head: 'c' }, true],
 ])('takes %s for a switch, or not', async (_, at, switched) => {
-  const { news, move } = repository(MAIN)
-  await news.since(undefined)
+  const { news, since, move } = repository(MAIN)
+  await since(undefined)
   move(at)
   expect(news.hasMoved).toBe(true)
-  expect(await news.since(MAIN)).toEqual({ ...at, ...(switched && { switched }) })
+  expect(await since(MAIN)).toEqual({ ...at, ...(switched && { switched }) })
 })
 
 it('says from which commit a branch was left that had gone on since it was last told of', async () => {
   const left = async (tips: Record<string, string>) => {
-    const { news, move } = repository(MAIN, tips)
-    await news.since(undefined)
+    const { since, move } = repository(MAIN, tips)
+    await since(undefined)
     move({ head: 'b', branch: 'feat' })
-    return (await news.since(MAIN))?.from
+    return (await since(MAIN))?.from
   }
   expect(await left({ main: 'c' })).toBe('c')
   expect(await left({ main: 'b' })).toBeUndefined()
@@ -64,40 +72,62 @@ it('says from which commit a branch was left that had gone on since it was last 
 })
 
 it('waits for the end of a switch that has written its files, and says so', async () => {
-  const { news, state, move } = repository(MAIN)
-  await news.since(undefined)
+  const { state, since, move } = repository(MAIN)
+  await since(undefined)
   state.settle = () => void move({ head: 'a', branch: 'older' })
-  expect(await news.since(MAIN)).toEqual({ head: 'a', branch: 'older', switched: true })
+  expect(await since(MAIN)).toEqual({ head: 'a', branch: 'older', switched: true })
 })
 
 it('says once that it was at another commit and is back, which no look has seen', async () => {
-  const { news, move } = repository(MAIN)
-  await news.since(undefined)
+  const { news, since, move } = repository(MAIN)
+  await since(undefined)
   move({ head: 'a', branch: 'older' })
   move(MAIN)
   expect(news.hasMoved).toBe(true)
-  expect(await news.since(MAIN)).toEqual({ ...MAIN, switched: true, from: 'a' })
-  expect(await news.since(MAIN)).toBeUndefined()
+  expect(await since(MAIN)).toEqual({ ...MAIN, switched: true, from: 'a' })
+  expect(await since(MAIN)).toBeUndefined()
   // A branch at the same commit changes no file.
   move({ head: 'b', branch: 'feat' })
   move(MAIN)
-  expect(await news.since(MAIN)).toBeUndefined()
+  expect(await since(MAIN)).toBeUndefined()
+})
+
+it('says again that it was away where that did not arrive', async () => {
+  const { news, since, move } = repository(MAIN)
+  await since(undefined)
+  move({ head: 'a', branch: 'older' })
+  move(MAIN)
+  const away = { ...MAIN, switched: true, from: 'a' }
+  expect((await news.since(MAIN))?.main).toEqual(away)
+  expect(await since(MAIN)).toEqual(away)
+  expect(await since(MAIN)).toBeUndefined()
+})
+
+it('takes no writing of the log for a move, and knows nothing of moves that it has not any more', async () => {
+  const { state, since, move } = repository(MAIN)
+  await since(undefined)
+  state.rewrites++
+  expect(await since(MAIN)).toBeUndefined()
+  move({ head: 'a', branch: 'older' })
+  move(MAIN)
+  state.moves.splice(0, 1)
+  expect(await since(MAIN)).toBeUndefined()
 })
 
 it('does not take for another switch what git logged of the one that was told', async () => {
-  const { news, move } = repository(MAIN)
-  await news.since(undefined)
+  const { since, move } = repository(MAIN)
+  await since(undefined)
   move({ head: 'a', branch: 'older' })
-  const { switched, ...older } = (await news.since(MAIN)) ?? {}
+  const { switched, ...older } = (await since(MAIN)) ?? {}
   expect(switched).toBe(true)
-  expect(await news.since({ head: 'a', ...older })).toBeUndefined()
+  expect(await since({ head: 'a', ...older })).toBeUndefined()
 })
 
 it('says nothing while git does not say whether it was a switch', async () => {
   const news = new MainTreeNews({
     head: () => '',
-    headLog: () => '',
-    wasAt: async () => undefined,
+    moves: () => [],
+    movesSign: () => '',
     settled: async () => undefined,
     checkedOut: async () => ({ head: 'c', branch: 'main' }),
     goesOn: async () => undefined,

@@ -108,22 +108,35 @@ test('a tree whose folder is gone stays for ten minutes while git knows it, and 
   expect(await dirs(5_000)).toEqual([])
 })
 
-test.each(['main', 'feat'])('git says where %s was before it came back', async (leading) => {
-  const dir = makeFolder({ 'main/a.md': 'one\n' })
-  const main = join(dir, 'main')
-  initialize(main)
-  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
-  const top = join(dir, leading)
-  git(top, 'commit', '-q', '--allow-empty', '-m', 'two')
-  const path = process.env.PATH ?? ''
-  const deps = { path, clock: new FakeClock(), log: () => undefined }
-  const repository = await new Repositories(deps).of(top)
-  const [head, log] = [repository?.head(), repository?.headLog()]
-  expect(log).not.toBe('')
-  const older = git(top, 'rev-parse', 'HEAD~')
-  git(top, 'switch', '-q', '--detach', older)
-  git(top, 'switch', '-q', leading)
-  expect(repository?.head()).toBe(head)
-  expect(repository?.headLog()).not.toBe(log)
-  expect(await repository?.wasAt()).toBe(older)
-})
+test.each(['main', 'feat'])(
+  'git’s log has each move of %s, and the same after a gc',
+  async (leading) => {
+    const dir = makeFolder({ 'main/a.md': 'one\n' })
+    const main = join(dir, 'main')
+    initialize(main)
+    git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+    const top = join(dir, leading)
+    git(top, 'commit', '-q', '--allow-empty', '-m', 'two')
+    const path = process.env.PATH ?? ''
+    const deps = { path, clock: new FakeClock(), log: () => undefined }
+    const repository = await new Repositories(deps).of(top)
+    const [head, before] = [repository?.head(), repository?.moves() ?? []]
+    const [older, newest] = [git(top, 'rev-parse', 'HEAD~'), git(top, 'rev-parse', 'HEAD')]
+    expect(before.at(-1)).toContain(`${older} ${newest} `)
+    git(top, 'switch', '-q', '--detach', older)
+    git(top, 'switch', '-q', leading)
+    expect(repository?.head()).toBe(head)
+    const after = repository?.moves() ?? []
+    expect(after.slice(0, before.length)).toEqual(before)
+    const ends = after.slice(before.length).map((move) => move.split(' ').slice(0, 2))
+    expect(ends).toEqual([
+      [newest, older],
+      [older, newest],
+    ])
+    const sign = repository?.movesSign()
+    git(top, 'reflog', 'expire', '--all')
+    expect(repository?.moves()).toEqual(after)
+    // It was written anew, which is no move.
+    expect(repository?.movesSign()).not.toBe(sign)
+  },
+)
