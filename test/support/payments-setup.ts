@@ -12,7 +12,7 @@ import {
   type PaymentStatus,
 } from '../../worker/payments/domain/status.ts'
 import type {
-  AskedCharge,
+  FullChargeRequest,
   RefundRequest,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
@@ -52,9 +52,9 @@ export interface Script {
 
 /** What a shop asks for in process, and the routes. */
 export const asked = ({ operations }: Payments) => ({
-  chargeOrFind: (request: AskedCharge, context?: ChargeContext) =>
+  chargeOrFind: (request: FullChargeRequest, context?: ChargeContext) =>
     charge(operations, request, context),
-  charge: async (request: AskedCharge, context?: ChargeContext) =>
+  charge: async (request: FullChargeRequest, context?: ChargeContext) =>
     (await charge(operations, request, { by: IN_PROCESS, ...context })).response,
   cancel: (id: string, context?: OperationContext) => cancel(operations, id, context),
   refund: (gateway: string, request: RefundRequest, context?: OperationContext) =>

@@ -97,7 +97,7 @@ export interface Rules {
 }
 
 /** Who asked for a call, for the audit trail. Missing: nobody did. */
-export interface Asked {
+export interface AskedBy {
   /** ULID, generated once for each call. */
   id: string
   /** The subject. */

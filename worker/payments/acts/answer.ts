@@ -60,7 +60,7 @@ interface Answered {
 }
 
 export interface Taken {
-  /** Missing: the answer told nothing new. */
+  /** Missing: the answer has nothing new. */
   outcome?: Outcome | 'duplicate'
   /** Of the event. */
   eventId?: string

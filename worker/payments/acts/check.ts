@@ -5,7 +5,7 @@ import { MAX_WAIT_MS, MIN_WAIT_MS } from '../domain/check-times.ts'
 import { isCalled, isForeign, type Payment } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { hasCome, isAhead } from '../domain/time.ts'
-import { type Act, type Asked, byId, type DueClaim, type WorkingSet } from './act.ts'
+import { type Act, type AskedBy, byId, type DueClaim, type WorkingSet } from './act.ts'
 import { recordAct } from './store.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface CheckClaim {
   transactionId: string
   now: number
   until: number
-  asked?: Asked
+  asked?: AskedBy
 }
 
 export type CheckClaimed =

@@ -14,7 +14,7 @@ import {
 } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
-import type { Act, Asked, Rules, WorkingSet } from './act.ts'
+import type { Act, AskedBy, Rules, WorkingSet } from './act.ts'
 import { othersOf, recordAct, storeMoving } from './store.ts'
 
 interface Acknowledged {
@@ -113,7 +113,7 @@ function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules
   }
 }
 
-interface Written extends Required<Asked> {
+interface Written extends Required<AskedBy> {
   transactionId: string
   text: string
   now: number

@@ -8,7 +8,7 @@ import type { DurableEvent } from '../domain/status.ts'
 import { hasCome } from '../domain/time.ts'
 import {
   type Act,
-  type Asked,
+  type AskedBy,
   byId,
   type EventClaim,
   HURRIED_AT_ONCE,
@@ -258,7 +258,7 @@ function goneAlert(
 interface Redelivered {
   id: string
   now: number
-  asked?: Asked | undefined
+  asked?: AskedBy | undefined
 }
 
 export function redeliver({ id, now, asked }: Redelivered): Act<boolean> {
@@ -287,7 +287,7 @@ const isWaiting = (
   created_at >= waiting.since
 
 interface Hurried extends WaitingFor {
-  asked?: Asked | undefined
+  asked?: AskedBy | undefined
 }
 
 export function hurryEvents({ asked, ...waiting }: Hurried): Act<boolean> {

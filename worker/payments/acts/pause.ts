@@ -1,10 +1,10 @@
 // The maintenance switch. It is a save like another: what was decided before it on
 // other rows is decided again.
 
-import type { Act, Asked, Pause } from './act.ts'
+import type { Act, AskedBy, Pause } from './act.ts'
 import { recordAct } from './store.ts'
 
-interface Switched extends Asked {
+interface Switched extends AskedBy {
   now: number
 }
 

@@ -197,7 +197,7 @@ export function matchIn(rows: WorkingSet, ids: PaymentIds): Matched | undefined 
   return match && { ...match, payment: paymentIn(rows, match.row.id) }
 }
 
-/** What is stored of an event beside what its gateway told. */
+/** What is stored of an event beside what its gateway reports. */
 type Beside = PaymentIds &
   Pick<
     WebhookEventRow,
@@ -212,7 +212,7 @@ type Beside = PaymentIds &
   Partial<Pick<WebhookEventRow, 'alert'>>
 
 /**
- * The row of what was told, until it is applied. Throws RangeError for a value that an INTEGER
+ * The row of a report, until it is applied. Throws RangeError for a value that an INTEGER
  * column would refuse, or that would make its row unreadable. The caller refuses such events
  * itself; this is the last check.
  */

@@ -17,7 +17,7 @@ import type { settledSchema } from './books-answers.ts'
 import { exported, pagesOf, streamed } from './export.ts'
 import { MAX_DAYS, movementDaysQuery, movementsQuery, queryOf } from './query-parameters.ts'
 
-type Asked = Omit<z.infer<typeof movementsQuery>, 'format' | 'for' | 'decimal'>
+type MovementsQuery = Omit<z.infer<typeof movementsQuery>, 'format' | 'for' | 'decimal'>
 
 // biome-ignore format: several names a line.
 const TABLE = {
@@ -34,15 +34,15 @@ const TABLE = {
 export function bookRoutes(queries: PaymentQueries): Hono {
   const app = new Hono()
   app.get('/', async (c) => {
-    const { format, for: whom, decimal, ...asked } = queryOf(c.req.url, movementsQuery)
+    const { format, for: whom, decimal, ...query } = queryOf(c.req.url, movementsQuery)
     const isMarked = whom !== undefined
     if (isMarked ? format !== 'csv' : decimal !== '.') {
       throw new Problem('invalid_argument', 'for: is of format=csv, and decimal of for=spreadsheet')
     }
-    const dayIn = daysIn(asked.zone)
+    const dayIn = daysIn(query.zone)
     const withDay = (row: Listed<Movement>) =>
       'invalid' in row ? row : { ...row, day: dayIn(Date.parse(row.bookedAt)) }
-    const range = bookedIn(asked)
+    const range = bookedIn(query)
     const pages = pagesOf((limit, cursor) => queries.movements(range, limit, cursor))
     const { body, headers } =
       format === 'json'
@@ -85,7 +85,7 @@ function daysIn(zone: string): (ms: number) => string {
 /** The end of the times that a date can have. */
 const LAST_MS = 8_640_000_000_000_000
 
-function bookedIn({ after, before, gateway, zone }: Asked): BookedIn {
+function bookedIn({ after, before, gateway, zone }: MovementsQuery): BookedIn {
   const moment = (text: string) => (text.includes('T') ? Date.parse(text) : startOfDay(text, zone))
   const range = {
     after: after === undefined ? 0 : moment(after),

@@ -12,7 +12,7 @@ import { refund } from '../charging/refund.ts'
 import { InvalidArgumentException, PaymentFailure } from '../domain/exceptions.ts'
 import { CORRELATION_ID, correlationIdOf, newId } from '../domain/new-id.ts'
 import { NOTES } from '../domain/rows.ts'
-import type { AskedCharge, RefundRequest } from '../domain/types.ts'
+import type { FullChargeRequest, RefundRequest } from '../domain/types.ts'
 import type { Payments } from '../payments.ts'
 import { checkNow } from '../reconciliation/reconcile.ts'
 import { settlementRoutes } from './books-hono.ts'
@@ -68,7 +68,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   })
 
   app.post('/charges', async (c) => {
-    const asked = await bodyOf<AskedCharge>(c)
+    const asked = await bodyOf<FullChargeRequest>(c)
     const { response, isNew } = await charge(operations, asked, contextOf(c))
     return c.json(response, isNew ? 201 : 200)
   })

@@ -14,7 +14,7 @@ import type { OpenCall } from '../gateways/client.ts'
 import type { ChargeAnswer, Gateway, GatewayCharge } from '../gateways/gateway.ts'
 import { type Called, failedResult, refused } from './operation.ts'
 
-interface ChargeAsked {
+interface ChargeCall {
   transaction: TransactionRow
   request: ChargeRequest
   earlier: Earlier
@@ -27,7 +27,7 @@ interface ChargeAsked {
 export async function askCharge(
   gateway: Gateway,
   call: OpenCall,
-  { transaction, request, earlier, callbackUrl, checkAt }: ChargeAsked,
+  { transaction, request, earlier, callbackUrl, checkAt }: ChargeCall,
   clock: Pick<Clock, 'now'>,
 ): Promise<Called<ChargeResult>> {
   const mayBeMade = () => earlier === 'unknown' || call.unanswered() > 0

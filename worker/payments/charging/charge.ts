@@ -24,7 +24,12 @@ import {
 } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import { json, type TransactionRow, toTransaction } from '../domain/rows.ts'
-import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
+import type {
+  ChargeRequest,
+  FullChargeRequest,
+  OpenedPayment,
+  PaymentResponse,
+} from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { askCharge } from './ask-charge.ts'
@@ -126,7 +131,7 @@ export function validCharge(
     throw new InvalidArgumentException('repeat and replace are two things: send one of them.')
   }
   if (isRepeat && idempotencyKey === undefined) {
-    // Without one, a charge that is sent again could not be told from another payment.
+    // Without one, a charge that is sent again would look like another payment.
     throw new InvalidArgumentException('repeat needs an Idempotency-Key.')
   }
   const gateway = gatewayOf(gateways, request.gateway)
@@ -172,7 +177,7 @@ interface Charged {
  */
 export async function charge(
   deps: OperationDeps,
-  asked: AskedCharge,
+  asked: FullChargeRequest,
   context: ChargeContext = {},
 ): Promise<Charged> {
   const valid = validCharge(asked, deps.gateways, context)

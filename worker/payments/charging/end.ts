@@ -1,4 +1,4 @@
-// The end of an open payment: its gateway is asked once more about it, and told to cancel it. A
+// The end of an open payment: its gateway is asked once more about it, and to cancel it. A
 // person wants that, or a charge with `replace`, whose order has one open already. Only the gateway
 // decides: it may be paid at this very moment. One at another gateway only the shop can end.
 
@@ -17,12 +17,12 @@ import { newId } from '../domain/new-id.ts'
 import {
   closedBy,
   isUnpayable,
+  type OpenAnswer,
   type OpenCharge,
   type Replacement,
   type Standing,
   standingOf,
   standingUnnamed,
-  type Told,
 } from '../domain/open-charge.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
@@ -72,15 +72,15 @@ export async function cancel(
     by,
     unseenIsUnpayable: gateway.unseenIsUnpayable ?? false,
   })
-  const { asked } = begun
+  const { start } = begun
   if (begun.state === 'ended') return begun.transaction
-  if (begun.state !== 'begun') throw refusal(gateway, begun, known, asked.now)
+  if (begun.state !== 'begun') throw refusal(gateway, begun, known, start.now)
   const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
   const closed = await inTime(deps, deadlines.answeredBy, asking)
   const { row = known, refusal: no } = closed
   if (UNPAID_ENDS.includes(row.status)) return row
-  if (row.status !== 'Pending') throw refusal(gateway, { state: 'paid' }, row, asked.now)
-  await inTime(deps, deadlines.answeredBy, ledger.endClosing(asked))
+  if (row.status !== 'Pending') throw refusal(gateway, { state: 'paid' }, row, start.now)
+  await inTime(deps, deadlines.answeredBy, ledger.endClosing(start))
   if (no) throw notCancellable(row, `${gateway.key} does not cancel it: ${maskError(no).message}`)
   throw notClosed(gateway, row, clock.now())
 }
@@ -155,7 +155,7 @@ export async function toReplace(
   const closing = isClosing ? await beginClosing(deps, gateway, deadlines, end) : undefined
   if (closing?.state === 'in_progress') {
     throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
-      retryAfterMs: closing.until - closing.asked.now,
+      retryAfterMs: closing.until - closing.start.now,
     })
   }
   if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
@@ -166,7 +166,7 @@ export async function toReplace(
   switch (standing) {
     case 'open':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
-      if (closing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing.asked))
+      if (closing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing.start))
       // Its page stays open as long as its gateway refuses: waiting would not help.
       if (refusal) return 'nothing'
       throw notClosed(gateway, transaction, now)
@@ -178,12 +178,12 @@ export async function toReplace(
         eventId: newId(now),
         ...(gatewayId !== null && { nextCheckAt: now + DAY_MS }),
         ...(isUnpayable(transaction, gateway) && { isUnpayable: true }),
-        ...(closing && { closedBy: closedBy(closing.asked) }),
+        ...(closing && { closedBy: closedBy(closing.start) }),
       }
   }
 }
 
-type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { asked: ClosingStart }
+type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { start: ClosingStart }
 
 /** Throws PaymentsPausedException. */
 async function beginClosing(
@@ -194,13 +194,13 @@ async function beginClosing(
 ): Promise<Closing> {
   const now = deps.clock.now()
   const until = now + CALL_PATIENCE_MS
-  const asked = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
-  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(asked))
+  const start = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
+  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(start))
   if (begun.state === 'paused') throw new PaymentsPausedException(begun)
-  return { ...begun, asked }
+  return { ...begun, start }
 }
 
-interface Asked extends Told {
+interface GatewayAnswer extends OpenAnswer {
   /** The gateway's last one. */
   answer?: KnownStatus
 }
@@ -214,30 +214,30 @@ async function askAgain(
   gateway: AnyGateway,
   { transaction, isPageOpen }: OpenCharge,
   deadlineAt: number,
-): Promise<Asked & { standing: Standing }> {
+): Promise<GatewayAnswer & { standing: Standing }> {
   if (transaction.gateway_transaction_id === null) {
     return { standing: standingUnnamed(transaction, gateway) }
   }
-  const told = await askedOf(deps, gateway, transaction, deadlineAt)
-  const { answer } = told
+  const answered = await statusAfterCancel(deps, gateway, transaction, deadlineAt)
+  const { answer } = answered
   if (answer && isOfAnother(transaction, answer)) {
     await applyAnswer(deps, transaction, answer)
     return { standing: 'open' }
   }
-  const standing = standingOf(told, isPageOpen)
+  const standing = standingOf(answered, isPageOpen)
   if (standing === 'paid' && answer) await applyAnswer(deps, transaction, answer)
-  return { standing, ...told }
+  return { standing, ...answered }
 }
 
-async function askedOf(
+async function statusAfterCancel(
   { client, log }: OperationDeps,
   gateway: AnyGateway,
   open: TransactionRow,
   deadlineAt: number,
-): Promise<Asked> {
+): Promise<GatewayAnswer> {
   if (!supportsStatusCheck(gateway)) return {}
   const payment = storedPayment(open)
-  const ask = async (call: GatewayCall): Promise<Asked> => {
+  const ask = async (call: GatewayCall): Promise<GatewayAnswer> => {
     const answer = await gateway.checkStatus(payment, call)
     if (!answer.known) return {}
     const isPending = answer.status === 'Pending' && !isOfAnother(open, answer)
@@ -265,7 +265,7 @@ async function cancelAt(
   gateway: SupportsCancel,
   payment: StoredPayment,
   call: GatewayCall,
-): Promise<Pick<Told, 'refusal'>> {
+): Promise<Pick<OpenAnswer, 'refusal'>> {
   try {
     await gateway.cancel(payment, call)
     return {}

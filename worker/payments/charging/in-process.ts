@@ -5,7 +5,7 @@
 import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import { type TransactionRow, toTransaction } from '../domain/rows.ts'
-import type { AskedCharge } from '../domain/types.ts'
+import type { FullChargeRequest } from '../domain/types.ts'
 import {
   type ChargeBuilder,
   type DriverFacade,
@@ -76,7 +76,7 @@ async function find(
   throw new InvalidArgumentException(`${key} has no such transaction here.`)
 }
 
-type Built = Partial<AskedCharge> & { reference: string }
+type Built = Partial<FullChargeRequest> & { reference: string }
 
 export function chargeBuilder(deps: OperationDeps, order: Order): ChargeBuilder {
   const reference = typeof order === 'string' ? order : order.reference
@@ -84,7 +84,7 @@ export function chargeBuilder(deps: OperationDeps, order: Order): ChargeBuilder 
 }
 
 function builder(deps: OperationDeps, built: Built, context: OperationContext): ChargeBuilder {
-  const next = (more: Partial<AskedCharge>) => builder(deps, { ...built, ...more }, context)
+  const next = (more: Partial<FullChargeRequest>) => builder(deps, { ...built, ...more }, context)
   const within = (more: OperationContext) => builder(deps, built, { ...context, ...more })
   return {
     driver: (gateway) => next({ gateway }),
@@ -100,6 +100,6 @@ function builder(deps: OperationDeps, built: Built, context: OperationContext): 
     replace: () => next({ replace: true }),
     repeat: () => next({ repeat: true }),
     // The check of every charge names what is still missing.
-    charge: async () => (await charge(deps, built as AskedCharge, context)).response,
+    charge: async () => (await charge(deps, built as FullChargeRequest, context)).response,
   }
 }

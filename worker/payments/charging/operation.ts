@@ -1,6 +1,6 @@
 // What a charge, a refund, a cancellation and a check have in common: what they are made with, and
 // what is between the ledger's rows and a driver. A gateway is called if the guard admits that; its
-// answer, or what its driver threw, comes to a result, which is stored, and told to the caller.
+// answer, or what its driver threw, comes to a result, which is stored, and returned to the caller.
 
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
@@ -229,25 +229,25 @@ export function failureOf(
   return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: failure })
 }
 
-/** What its gateway tells of it. `askedAt`, in ms: what happened since then may be missing. */
+/** What its gateway reports of it. `askedAt`, in ms: what happened since then may be missing. */
 export const answerIn = (
   { mask, onMismatch, clock }: Pick<OperationDeps, 'mask' | 'onMismatch' | 'clock'>,
   { gateway }: TransactionRow,
-  told: KnownStatus,
+  status: KnownStatus,
   askedAt = clock.now(),
-): Answer => ({ id: newId(clock.now()), report: mask(gateway, told), askedAt, onMismatch })
+): Answer => ({ id: newId(clock.now()), report: mask(gateway, status), askedAt, onMismatch })
 
 /** Applies it, if it is new, as from a webhook. Rejects with the ledger's errors. */
 export async function applyAnswer(
   deps: OperationDeps,
-  asked: TransactionRow,
-  told: KnownStatus,
+  transaction: TransactionRow,
+  status: KnownStatus,
   askedAt?: number,
 ): Promise<void> {
-  const answer = answerIn(deps, asked, told, askedAt)
-  const recorded = await deps.ledger.answer({ asked, answer, now: deps.clock.now() })
+  const answer = answerIn(deps, transaction, status, askedAt)
+  const recorded = await deps.ledger.answer({ asked: transaction, answer, now: deps.clock.now() })
   const { outcome } = recorded
-  const fields = { ...idsOf(asked), status: told.status, ...recorded }
+  const fields = { ...idsOf(transaction), status: status.status, ...recorded }
   if (outcome) logOutcome(deps.log, outcome, fields)
 }
 

@@ -87,8 +87,8 @@ export interface OpenCharge {
   isPageOpen: boolean
 }
 
-/** What a gateway has told of an open charge, asked once more. */
-export interface Told {
+/** What a gateway answers about an open charge, asked once more. */
+export interface OpenAnswer {
   /** Undefined: nothing, or that it does not know the payment. */
   answer?: {
     status: PaymentStatus
@@ -106,7 +106,7 @@ export interface Told {
 export type Standing = 'unpaid' | 'paid' | 'open'
 
 /** `isPageOpen`: the payer may have its page, and pay until the gateway reports an end. */
-export function standingOf({ answer, refusal }: Told, isPageOpen: boolean): Standing {
+export function standingOf({ answer, refusal }: OpenAnswer, isPageOpen: boolean): Standing {
   if (!answer) return 'open'
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'unpaid'

@@ -14,11 +14,11 @@ export type Transaction = api.Transaction
 /** What was paid, as the gateway reported it. */
 export type Paid = api.Paid
 
-/** A charge as it is asked for. */
-export type AskedCharge = api.ChargeRequest
+/** A charge as the API takes it. */
+export type FullChargeRequest = api.ChargeRequest
 
 /** What the host application asks to be paid. */
-export type ChargeRequest = Omit<AskedCharge, 'replace' | 'repeat'>
+export type ChargeRequest = Omit<FullChargeRequest, 'replace' | 'repeat'>
 
 /** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
 export type PaymentResponse = api.PaymentResponse

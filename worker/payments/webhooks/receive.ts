@@ -169,8 +169,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       return { status: 400, body: 'stale' }
     }
     const payload = mask(key, verified)
-    const { refunds: _, disputes: _disputes, paidAmount: _paid, ...told } = payload
-    notify('WebhookReceived', { payload: { ...told, occurredAt: isoTime(told.occurredAt) } })
+    const { refunds: _, disputes: _disputes, paidAmount: _paid, ...shown } = payload
+    notify('WebhookReceived', { payload: { ...shown, occurredAt: isoTime(shown.occurredAt) } })
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({

@@ -183,16 +183,16 @@ interface Load {
 }
 
 export function loadOf(keys: readonly Key[]): Load {
-  const asked = Map.groupBy(keys, ([name]) => name)
+  const byName = Map.groupBy(keys, ([name]) => name)
   const parts = LOADED.flatMap((table) => {
-    const names = NAMES.filter((name) => asked.has(name) && LOOKUPS[name][table] !== undefined)
+    const names = NAMES.filter((name) => byName.has(name) && LOOKUPS[name][table] !== undefined)
     if (names.length === 0) return []
     const ids = names.map((name) => LOOKUPS[name][table]).join('\nUNION ')
-    const args = Object.assign({}, ...names.map((name) => argsOf(name, asked.get(name) ?? [])))
-    const part = table === 'transactions' ? paymentsPart(ids, asked) : rowsPart(table, ids, asked)
+    const args = Object.assign({}, ...names.map((name) => argsOf(name, byName.get(name) ?? [])))
+    const part = table === 'transactions' ? paymentsPart(ids, byName) : rowsPart(table, ids, byName)
     return { ...part, statement: statement(part.sql, args) }
   })
-  const events = asked.get('event')
+  const events = byName.get('event')
   const forgotten = events ? [statement(FORGOTTEN, argsOf('event', events))] : []
   return {
     statements: [...parts.map((part) => part.statement), ...forgotten],
@@ -220,7 +220,7 @@ function argsOf(name: keyof Lookups, keys: readonly Key[]): Record<string, Value
   return { limit, now: latest('now'), due_by: latest('dueBy') }
 }
 
-type Asked = ReadonlyMap<keyof Lookups, unknown>
+type KeysByName = ReadonlyMap<keyof Lookups, unknown>
 
 interface Part {
   sql: string
@@ -231,10 +231,10 @@ interface Part {
 const NESTED = ['refunds', 'disputes', 'alerts'] as const
 
 /** A payment's refunds, disputes and alerts are nested in its row. */
-function paymentsPart(ids: string, asked: Asked): Part {
+function paymentsPart(ids: string, keys: KeysByName): Part {
   // The request is long, and only a check needs it, and a charge that is compared with it.
-  const isAsked = asked.has('dueChecks') || asked.has('check') || asked.has('order')
-  const columns = columnsOf('transactions', 't', isAsked ? undefined : 'request')
+  const isRequestNeeded = keys.has('dueChecks') || keys.has('check') || keys.has('order')
+  const columns = columnsOf('transactions', 't', isRequestNeeded ? undefined : 'request')
   const nested = NESTED.map(
     (name) => `json((SELECT json_group_array(json_array(${columnsOf(name, 'n')}))
         FROM ${TABLES[name].name} n WHERE n.transaction_id = t.id))`,
@@ -258,8 +258,8 @@ function paymentsPart(ids: string, asked: Asked): Part {
 /** The longest column of a row, which is not read: as NULL. */
 const LEFT: Partial<Record<Loaded, string>> = { webhookEvents: 'raw', outbox: 'payload' }
 
-function rowsPart(name: Exclude<Loaded, 'transactions'>, ids: string, asked: Asked): Part {
-  const left = asked.has('dueEvents') && name === 'outbox' ? undefined : LEFT[name]
+function rowsPart(name: Exclude<Loaded, 'transactions'>, ids: string, keys: KeysByName): Part {
+  const left = keys.has('dueEvents') && name === 'outbox' ? undefined : LEFT[name]
   return {
     sql: `SELECT json_group_array(json_array(${columnsOf(name, 't', left)})) AS rows
     FROM ${TABLES[name].name} t WHERE t.id IN (${ids})`,
