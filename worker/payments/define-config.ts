@@ -1,6 +1,7 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
 import type { NoticeRule } from '../shared/notice-rules.ts'
+import type { References } from './domain/types.ts'
 import type { Middleware, PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
 import type { Listeners } from './outbox/deliver.ts'
@@ -22,7 +23,7 @@ export interface SignalboxFile {
      * `shared`, unless set: a reference is one order at all gateways. `per-gateway`: the shops of
      * two gateways may number alike.
      */
-    references?: 'shared' | 'per-gateway'
+    references?: References
     webhooks?: {
       /** Before `/{gateway}`; `payments/webhooks` unless set. */
       route_prefix?: string

@@ -2,10 +2,10 @@
 // loaded as one working set, decided one after the other, each on the rows as the one before it
 // left them, and saved as one transaction. No rule and no database is here. Pure.
 
-import type { References } from '../domain/moved-money.ts'
 import type { Payment } from '../domain/payment.ts'
 import { type Rows, TABLE_NAMES, type TableName, type TableRow } from '../domain/rows.ts'
 import type { DurableEvent } from '../domain/status.ts'
+import type { References } from '../domain/types.ts'
 
 /** A day of events may wait: one save of all of them would hold up every payment. */
 export const HURRIED_AT_ONCE = 500

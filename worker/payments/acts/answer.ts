@@ -1,14 +1,14 @@
 // What follows from a gateway's answer about a payment, or from none: an event like that of a
 // webhook, another check, or an alert. Pure.
 
+import { alertAbout } from '../domain/alerts.ts'
 import { isMoreCaptured } from '../domain/capture.ts'
-import { DAY_MS, HOUR_MS, nextCheckAt, withCheckBy } from '../domain/check-times.ts'
+import { nextCheckAt, withCheckBy } from '../domain/check-times.ts'
 import { isDisputeNews } from '../domain/disputes.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
-  alertAbout,
   type Decision,
   differs,
   isForeign,
@@ -25,7 +25,7 @@ import {
 import { areReadLater, differsFrom, refundDetail } from '../domain/refunds.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
-import { isoTime } from '../domain/time.ts'
+import { DAY_MS, HOUR_MS, isoTime } from '../domain/time.ts'
 import type { DisputeSet, RefundSet, Report } from '../domain/types.ts'
 import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
 import { type UnreadableEvent, unreadableTwice } from './check-soon.ts'

@@ -1,14 +1,13 @@
 // A webhook that cannot be used, since it is too old or cannot be read: its payment is soon checked
 // with its gateway, and a person must know where more of its kind may be lost. Pure.
 
+import { alertAbout, raiseAlert } from '../domain/alerts.ts'
 import { withCheckBy } from '../domain/check-times.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Alert,
-  alertAbout,
   type Decision,
   type Payment,
-  raiseAlert,
   unchanged,
   withTransaction,
 } from '../domain/payment.ts'

@@ -1,17 +1,11 @@
 // What people leave on a payment: that they have seen an alert, and maybe done something about it;
 // that this was a wrong press; a note for who looks at it next. Pure.
 
+import { acknowledgeAlert, isSettler, opened, withAlerts } from '../domain/alerts.ts'
 import { isPartWhole } from '../domain/capture.ts'
-import { isPaidTwice } from '../domain/moved-money.ts'
+import { isPaidTwice } from '../domain/double-payment.ts'
 import { newId } from '../domain/new-id.ts'
-import {
-  acknowledgeAlert,
-  heldAmount,
-  isSettler,
-  opened,
-  unchanged,
-  withAlerts,
-} from '../domain/payment.ts'
+import { heldAmount, unchanged } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
 import type { Act, AskedBy, Rules, WorkingSet } from './act.ts'

@@ -2,7 +2,8 @@
 // trying them is settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { MAX_RETRY_MS } from '../../shared/outgoing.ts'
-import { type Alert, alertAbout, settleAlert, unchanged, withAlerts } from '../domain/payment.ts'
+import { alertAbout, settleAlert, withAlerts } from '../domain/alerts.ts'
+import { type Alert, unchanged } from '../domain/payment.ts'
 import { type DeliveryRow, type OutboxRow, present, type TransactionRow } from '../domain/rows.ts'
 import type { DurableEvent } from '../domain/status.ts'
 import { hasCome } from '../domain/time.ts'

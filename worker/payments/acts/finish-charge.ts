@@ -1,12 +1,12 @@
 // The end of a charge's call: its gateway's answer is stored, whatever becomes of the events that
 // were parked for it. Webhooks may have changed the payment before it. Pure.
 
+import { idMismatch } from '../domain/alerts.ts'
 import { endedCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import {
   type Decision,
   differs,
-  idMismatch,
   NEVER_CALLED,
   newEvent,
   type Payment,

@@ -1,7 +1,8 @@
 // An event that came before its payment: it is parked, and applied once the payment has one of its
 // ids. Pure.
 
-import { alertAbout, unchanged } from '../domain/payment.ts'
+import { alertAbout } from '../domain/alerts.ts'
+import { unchanged } from '../domain/payment.ts'
 import { type TransactionRow, unreadableReason, type WebhookEventRow } from '../domain/rows.ts'
 import { type Act, byId, type Rules, type WorkingSet } from './act.ts'
 import { store } from './store.ts'

@@ -2,16 +2,11 @@
 // subscribers, its alerts, what follows where it moves money, and who asked for it. Pure, but for
 // new ids.
 
-import { decideInOrder, isOfOrder, movementsOf, type References } from '../domain/moved-money.ts'
+import { isRaisedOrSettled, raiseAlert, withAlerts } from '../domain/alerts.ts'
+import { movementsOf } from '../domain/books.ts'
+import { decideInOrder, isOfOrder } from '../domain/double-payment.ts'
 import { newId } from '../domain/new-id.ts'
-import {
-  type Decision,
-  isRaisedOrSettled,
-  type NewEvent,
-  type Payment,
-  raiseAlert,
-  withAlerts,
-} from '../domain/payment.ts'
+import type { Decision, NewEvent, Payment } from '../domain/payment.ts'
 import {
   type AlertRow,
   AUDIT,
@@ -26,6 +21,7 @@ import {
   toTransaction,
   type WebhookEventRow,
 } from '../domain/rows.ts'
+import type { References } from '../domain/types.ts'
 import type { Rules, Subscribers, WorkingSet } from './act.ts'
 
 /** Stores the rows that a decision has changed or made, with its events and alerts. */

@@ -1,17 +1,16 @@
 // A gateway's event: which payment it is about, that it is recorded once, and that it is applied to
 // its payment, or parked until that appears. Pure.
 
+import { idMismatch } from '../domain/alerts.ts'
 import { type Applied, applyEvent, type Delivered } from '../domain/apply-event.ts'
 import { withCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import { newId } from '../domain/new-id.ts'
-import { withPageClosed } from '../domain/open-charge.ts'
+import { newest, withPageClosed } from '../domain/open-charge.ts'
 import {
   differs,
-  idMismatch,
   isRefund,
   isUnpaid,
-  newest,
   type Payment,
   unchanged,
   withTransaction,

@@ -22,8 +22,8 @@ import {
   type OpenCharge,
   type Replacement,
 } from '../domain/open-charge.ts'
-import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import { json, type TransactionRow, toTransaction } from '../domain/rows.ts'
+import { CALL_PATIENCE_MS } from '../domain/time.ts'
 import type {
   ChargeRequest,
   FullChargeRequest,

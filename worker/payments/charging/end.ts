@@ -5,7 +5,7 @@
 import { within } from '../../shared/clock.ts'
 import { isOfAnother } from '../acts/answer.ts'
 import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
-import { checkedInMs, DAY_MS } from '../domain/check-times.ts'
+import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -24,9 +24,9 @@ import {
   standingOf,
   standingUnnamed,
 } from '../domain/open-charge.ts'
-import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
+import { CALL_PATIENCE_MS, DAY_MS } from '../domain/time.ts'
 import type { ChargeRequest, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import {

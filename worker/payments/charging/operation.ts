@@ -13,9 +13,9 @@ import {
   type PaymentError,
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
-import type { References } from '../domain/moved-money.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import type { References } from '../domain/types.ts'
 import {
   type AdmittedCall,
   CALL_TIMEOUT_MS,

@@ -13,9 +13,9 @@ import {
   type PaymentError,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
+import { CALL_PATIENCE_MS } from '../domain/time.ts'
 import type { RefundRequest, RefundResult } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import type { OpenCall } from '../gateways/client.ts'

@@ -1,6 +1,7 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
+import { alertAbout, withSettled } from './alerts.ts'
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
 import { endedCheckAt, nextCheckAt, withCheckBy } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
@@ -9,7 +10,6 @@ import { newId } from './new-id.ts'
 import { closingError } from './open-charge.ts'
 import {
   type Alert,
-  alertAbout,
   type Decision,
   hasEarlyRefund,
   isRefund,
@@ -20,7 +20,6 @@ import {
   refundUnderWay,
   unchanged,
   withRefund,
-  withSettled,
   withTransaction,
 } from './payment.ts'
 import {

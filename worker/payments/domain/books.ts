@@ -1,24 +1,9 @@
-// What follows where a decision on a payment moves money: the books have each movement, of what was
-// paid, given back, or came back; and its order may be paid twice by it, at two gateways or by two
-// of its attempts, or no more. Pure, but for new ids.
+// What a decision on a payment moves in the books: each movement of what was paid, given back, or
+// came back. Pure, but for new ids.
 
 import { capturedIn, refusedPart } from './capture.ts'
 import { newId } from './new-id.ts'
-import {
-  type Alert,
-  alertAbout,
-  type Decision,
-  heldAmount,
-  isUnpaid,
-  keepsLateMoney,
-  newest,
-  type Payment,
-  paidAmount,
-  reopened,
-  unchanged,
-  withAlerts,
-  withSettled,
-} from './payment.ts'
+import { type Decision, type Payment, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 
@@ -141,73 +126,4 @@ function disputesOf({ disputes: known }: Payment, { disputes }: Payment): Moved[
       ? []
       : [{ kind: change > 0 ? 'disputed' : 'dispute_returned', amount: change, currency }],
   )
-}
-
-/** `per-gateway`: each gateway is a shop of its own, and may use the references of another. */
-export type References = 'shared' | 'per-gateway'
-
-/** Whether another payment is of the same order, and was not begun to pay it once more. */
-export const isOfOrder = (
-  { id, gateway, reference }: TransactionRow,
-  other: TransactionRow,
-  references: References,
-): boolean =>
-  other.reference === reference &&
-  other.id !== id &&
-  other.is_repeat === 0 &&
-  (references === 'shared' || other.gateway === gateway)
-
-/** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
-const holdsMoney = (payment: Payment): boolean =>
-  isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
-
-export const isPaidTwice = (order: readonly Payment[]): boolean =>
-  order.filter(holdsMoney).length > 1
-
-/**
- * The decision on a payment, with an alert if another one of its order is paid already; and once
- * all but one are refunded, that on the payments whose alerts are settled by it. If that refund
- * fails, they are open again.
- */
-export function decideInOrder(
-  before: Payment,
-  decision: Decision,
-  others: readonly Payment[],
-  now: number,
-): Decision[] {
-  const { payment, alerts } = decision
-  const was = holdsMoney(before)
-  const is = holdsMoney(payment)
-  const held = others.filter(holdsMoney)
-  if (was === is || payment.transaction.is_repeat === 1) return [decision]
-  const other = newest(held.map(({ transaction }) => transaction))
-  if (!is) {
-    if (held.length > 1) return [decision]
-    const settled = (each: Payment) => withSettled(each, 'double_payment', 'refund', now)
-    return [
-      { ...decision, payment: settled(payment) },
-      ...others.map((each) => unchanged(settled(each))),
-    ]
-  }
-  if (!other) return [decision]
-  const isBack = payment.transaction.refunded_amount < before.transaction.refunded_amount
-  const again = isBack ? [payment, ...others].map((each) => withReopened(each, now)) : []
-  const [first = payment, ...rest] = again
-  const isSettled = first !== payment || rest.some((each) => !others.includes(each))
-  return isSettled
-    ? [{ ...decision, payment: first }, ...rest.map(unchanged)]
-    : [{ ...decision, alerts: [...alerts, raised(payment, other, now)] }]
-}
-
-const withReopened = (payment: Payment, now: number): Payment =>
-  withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
-
-function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
-  const { paid_amount, paid_currency: currency } = transaction
-  return alertAbout(transaction, 'double_payment', createdAt, {
-    amount: paid_amount ?? transaction.amount,
-    currency: currency ?? transaction.currency,
-    otherTransactionId: other.id,
-    otherGateway: other.gateway,
-  })
 }

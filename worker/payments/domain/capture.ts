@@ -1,15 +1,8 @@
 // Money that a gateway takes in parts, of what its payer has authorized: what was captured in all
 // only rises, and each rise is money that came. Pure.
 
-import {
-  opened,
-  type Payment,
-  paidAmount,
-  settleAlert,
-  withAlerts,
-  withLateMoneyRefunded,
-  withTransaction,
-} from './payment.ts'
+import { opened, settleAlert, withAlerts, withLateMoneyRefunded } from './alerts.ts'
+import { type Payment, paidAmount, withTransaction } from './payment.ts'
 import type { AlertRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, RefundSet } from './types.ts'

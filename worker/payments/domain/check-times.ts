@@ -1,10 +1,7 @@
 // The times at which a payment is checked with its gateway. Pure.
 
 import type { TransactionRow } from './rows.ts'
-
-const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
 /** How often the sweeper runs. */
 export const SWEEP_EVERY_MS = MINUTE_MS

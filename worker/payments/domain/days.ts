@@ -1,7 +1,7 @@
 // The days of a time zone: from one local midnight to the next, which are 23 to 25 hours. Pure; all
 // times are ms.
 
-const DAY_MS = 86_400_000
+import { DAY_MS } from './time.ts'
 
 /** A name of IANA's list, such as `Asia/Baghdad`. */
 export function isZone(name: string): boolean {

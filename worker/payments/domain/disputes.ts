@@ -2,9 +2,10 @@
 // each dispute from its first event to its end. Its money is in the books alone. Pure, but for new
 // ids.
 
+import { opened, type Settler, stepAt, withAlerts } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
-import { isOvertaken, type Payment, type Settler, withAlerts } from './payment.ts'
+import { isOvertaken, type Payment } from './payment.ts'
 import {
   ALERTS,
   type AlertRow,
@@ -197,16 +198,12 @@ function alertOf(
     ...known,
     detail: JSON.stringify(detail),
   })
-  const before = known?.acknowledged_at ?? known?.created_at ?? now - 1
-  // A later time than before, or it would look like one that is only described anew.
-  const at = Math.max(now, before + 1)
   if (outcome != null) {
     const isKnown = known?.acknowledged_at != null && outcome === outcomeOf(change.before)
-    return isKnown ? row : { ...row, acknowledged_at: at, acknowledged_by: BY_GATEWAY }
+    const acknowledged_at = known ? stepAt(known, now) : now
+    return isKnown ? row : { ...row, acknowledged_at, acknowledged_by: BY_GATEWAY }
   }
-  if (known && !isRaisedAgain(change)) return row
-  const opened = { acknowledged_at: null, acknowledged_by: null, gateway_reference: null }
-  return { ...row, ...opened, created_at: at }
+  return known && isRaisedAgain(change) ? opened(row, now) : row
 }
 
 function isRaisedAgain({ before, after }: Change): boolean {

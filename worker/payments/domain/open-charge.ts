@@ -1,9 +1,9 @@
 // An open charge: whether it can still be paid, who closes its page, and whether another attempt
 // may take its place. Pure.
 
+import { alertAbout } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
-  alertAbout,
   type Decision,
   isCalled,
   NEVER_CALLED,
@@ -79,6 +79,13 @@ export function withPageClosed(payment: Payment): Payment {
     expires_at: null,
   })
 }
+
+/** The last attempt of an order. Ids would not say it: the clock may have been set back. */
+export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
+  rows.reduce<Row | undefined>(
+    (last, row) => (last && last.attempt > row.attempt ? last : row),
+    undefined,
+  )
 
 /** An open charge that is in the way of another attempt. */
 export interface OpenCharge {

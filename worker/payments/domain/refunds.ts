@@ -2,11 +2,11 @@
 // only their sum, or that one has failed), and what follows for the payment. What was refunded is
 // the sum of those that were made, and only the end of a row lowers it. Pure, but for new ids.
 
+import { alertAbout, withLateMoneyRefunded } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
   type Alert,
-  alertAbout,
   type Decision,
   hasLateMoney,
   heldAmount,
@@ -17,7 +17,6 @@ import {
   newEvent,
   type Payment,
   paidAmount,
-  withLateMoneyRefunded,
   withRefund,
   withTransaction,
 } from './payment.ts'

@@ -1,10 +1,14 @@
 // Which times are possible (gateways send times, and an impossible one would break the code that
 // reads it later), and which have come. Pure; all times are ms.
 
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
 /** The end of the year 9999: later ones are written in a way that many readers refuse. */
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1
 /** A wrong time zone puts a clock ahead by less than this; no event happens so far from now. */
-const MAX_AHEAD_MS = 24 * 3_600_000
+const MAX_AHEAD_MS = DAY_MS
 
 /** Whether a date and a column can have it. */
 export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && ms <= LAST_MS
@@ -27,6 +31,9 @@ export function staleness(
  */
 export const BEHIND_MS = 30_000
 
+/** A call has ended by then, and the ledger has had 25 s to store its result. */
+export const CALL_PATIENCE_MS = 60_000
+
 /**
  * Whether a stored time has come. `longestMs`: the longest wait of its kind; what is further ahead
  * was stored before the clock was set back, and would be waited for as long as that.
@@ -44,7 +51,5 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString()
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined
-
-export const MINUTE_MS = 60_000
 
 export const startOfMinute = (now: number): number => Math.floor(now / MINUTE_MS) * MINUTE_MS

@@ -186,3 +186,6 @@ export type SweepReport = api.SweepReport
 
 /** Passes an event on to its subscribers, once. Answers at once, and never throws. */
 export type Notify = <Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]) => void
+
+/** `per-gateway`: each gateway is a shop of its own, and may use the references of another. */
+export type References = 'shared' | 'per-gateway'

@@ -29,9 +29,9 @@ import { pause, resume } from '../acts/pause.ts'
 import { beginRefund, finishRefund } from '../acts/refund.ts'
 import { recordWebhook } from '../acts/webhook.ts'
 import { counted } from '../counted.ts'
-import type { References } from '../domain/moved-money.ts'
-import { isRaisedOrSettled } from '../domain/payment.ts'
+import { isRaisedOrSettled } from '../domain/alerts.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
+import type { References } from '../domain/types.ts'
 import {
   createDispatch,
   type Deliver,

@@ -3,10 +3,10 @@
 // A search that nothing narrows reads the texts of all.
 
 import { encodeTime } from 'ulid'
-import { DAY_MS } from '../domain/check-times.ts'
 import { TRANSACTIONS, type TransactionRow, toTransaction } from '../domain/rows.ts'
 import { type Search, searchOf } from '../domain/search.ts'
 import type { PaymentStatus } from '../domain/status.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import {

@@ -13,7 +13,7 @@ import {
   logOutcome,
   type OperationDeps,
 } from '../charging/operation.ts'
-import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-times.ts'
+import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
@@ -21,6 +21,7 @@ import {
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { earlierCall, isAskable, isRepeatable } from '../domain/open-charge.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import {

@@ -7,10 +7,10 @@ import {
   recordAnswer,
   settleCheck,
 } from '../../../../worker/payments/acts/answer.ts'
-import { DAY_MS, HOUR_MS } from '../../../../worker/payments/domain/check-times.ts'
 import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
+import { DAY_MS, HOUR_MS } from '../../../../worker/payments/domain/time.ts'
 import { decided, RULES, rowsOf } from '../../../support/acts.ts'
 import {
   alertRow,

@@ -6,15 +6,17 @@ import { isCheckDue } from '../../../../worker/payments/acts/check.ts'
 import { checkSoon } from '../../../../worker/payments/acts/check-soon.ts'
 import {
   checkedInMs,
-  DAY_MS as DAY,
-  HOUR_MS as HOUR,
   nextCheckAt,
   unknownCheckAt,
   withCheckBy,
 } from '../../../../worker/payments/domain/check-times.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
-import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
+import {
+  BEHIND_MS,
+  DAY_MS as DAY,
+  HOUR_MS as HOUR,
+} from '../../../../worker/payments/domain/time.ts'
 import { decided, RULES, rowsOf } from '../../../support/acts.ts'
 import {
   came,

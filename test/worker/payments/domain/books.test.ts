@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
+import { movementsOf } from '../../../../worker/payments/domain/books.ts'
 import type { Alert, Payment } from '../../../../worker/payments/domain/payment.ts'
 import type {
   DisputeRow,

@@ -1,9 +1,10 @@
 // What is captured of a payment in parts, as its gateway is read again and again.
 
 import { describe, expect, it } from 'vitest'
+import { raiseAlert, withAlerts } from '../../../../worker/payments/domain/alerts.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
-import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
-import { type Payment, raiseAlert, withAlerts } from '../../../../worker/payments/domain/payment.ts'
+import { movementsOf } from '../../../../worker/payments/domain/books.ts'
+import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { NOW, paymentOf, webhookEventRow } from '../../../support/payment-rows.ts'
 

@@ -2,20 +2,20 @@
 // of its alert is told.
 
 import { describe, expect, it } from 'vitest'
+import {
+  acknowledgeAlert,
+  isRaisedOrSettled,
+  withAlerts,
+} from '../../../../worker/payments/domain/alerts.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import { movementsOf } from '../../../../worker/payments/domain/books.ts'
 import {
   areDisputesChanged,
   disputeIn,
   isDisputeNews,
   withDispute,
 } from '../../../../worker/payments/domain/disputes.ts'
-import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
-import {
-  acknowledgeAlert,
-  isRaisedOrSettled,
-  type Payment,
-  withAlerts,
-} from '../../../../worker/payments/domain/payment.ts'
+import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { DisputeSet, ReportedDispute } from '../../../../worker/payments/domain/types.ts'
 import {
   came,

@@ -4,14 +4,13 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { beginRefund, finishRefund } from '../../../../worker/payments/acts/refund.ts'
 import { missedPayment } from '../../../../worker/payments/acts/webhook.ts'
+import { raiseAlert, withAlerts } from '../../../../worker/payments/domain/alerts.ts'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
-import { movementsOf } from '../../../../worker/payments/domain/moved-money.ts'
+import { movementsOf } from '../../../../worker/payments/domain/books.ts'
 import {
   type Decision,
   type Payment,
-  raiseAlert,
   unchanged,
-  withAlerts,
 } from '../../../../worker/payments/domain/payment.ts'
 import type { MovementRow, WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
 import { BESIDE_SUMS, PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'

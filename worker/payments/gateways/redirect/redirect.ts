@@ -2,7 +2,6 @@
 // and the gateway calls back with a signed token. Its settings and its calls.
 
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
-import { differs } from '../../domain/payment.ts'
 import {
   type ChargeAnswer,
   type Driver,
@@ -119,10 +118,9 @@ export const redirect = {
         )
       }
       const found = readInquiry(await inquire(transactionId, call)).transactionDetails
-      if (
-        differs(transactionId, found.transactionId) ||
-        differs(externalReferenceId, found.externalReferenceId)
-      ) {
+      // What it does not carry contradicts nothing.
+      const { transactionId: its = transactionId, externalReferenceId: ours } = found
+      if (its !== transactionId || (ours ?? externalReferenceId) !== externalReferenceId) {
         throw new GatewayUnavailableException('transaction/inquiry is about another transaction')
       }
       if (found.amount.amount !== amount || found.amount.currency !== currency) {
