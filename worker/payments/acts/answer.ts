@@ -31,13 +31,13 @@ import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './ac
 import { type UnreadableEvent, unreadableTwice } from './check-soon.ts'
 import { store } from './store.ts'
 import {
+  applyOnce,
   eventOf,
   keysOfEvent,
   keysOfIds,
   matchIn,
   type PaymentIds,
   paymentIdsIn,
-  take,
   withCheck,
 } from './webhook.ts'
 
@@ -160,7 +160,7 @@ function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): Taken {
   if (!found.isContradiction && !isNews(found.payment, report)) return {}
   const event = eventIn(answered)
   const { isPageClosed = false } = report
-  const stored = take(rows, found, event, { now, isAnswer: true, isPageClosed }, rules)
+  const stored = applyOnce(rows, found, event, { now, isAnswer: true, isPageClosed }, rules)
   return { outcome: stored?.outcome ?? 'duplicate', eventId: event.event_id }
 }
 

@@ -9,7 +9,7 @@ import { heldAmount, unchanged } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
 import type { Act, AskedBy, Rules, WorkingSet } from './act.ts'
-import { othersOf, recordAct, storeMoving } from './store.ts'
+import { othersOf, recordAct, storeWithBooks } from './store.ts'
 
 interface Acknowledged {
   id: string
@@ -101,7 +101,7 @@ function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules
   const payment = rows.payment(alert.transaction_id ?? undefined)
   if (payment) {
     const decision = unchanged(withAlerts(payment, [alert]))
-    storeMoving(rows, { before: payment, decision, now }, rules)
+    storeWithBooks(rows, { before: payment, decision, now }, rules)
   } else {
     rows.put({ alerts: [alert] })
   }

@@ -6,7 +6,7 @@ import { unchanged } from '../domain/payment.ts'
 import { type TransactionRow, unreadableReason, type WebhookEventRow } from '../domain/rows.ts'
 import { type Act, byId, type Rules, type WorkingSet } from './act.ts'
 import { store } from './store.ts'
-import { matchIn, take } from './webhook.ts'
+import { applyOnce, matchIn } from './webhook.ts'
 
 /** The ids of parked events whose payment has appeared, in the order in which they occurred. */
 export const findParked = (limit: number): Act<string[]> => ({
@@ -54,7 +54,7 @@ function applyParkedTo(rows: WorkingSet, parked: WebhookEventRow, rules: Rules, 
   const matched = matchIn(rows, parked)
   if (!matched) return
   try {
-    rows.attempt(() => take(rows, matched, parked, { now }, rules))
+    rows.attempt(() => applyOnce(rows, matched, parked, { now }, rules))
   } catch (error) {
     const detail = { eventId: parked.event_id, error: unreadableReason(error) }
     const alert = alertAbout(matched.row, 'unreadable', now, detail, parked.id)

@@ -18,7 +18,7 @@ import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
 import type { Act, Paused, Rules, WorkingSet } from './act.ts'
-import { recordAct, storeMoving } from './store.ts'
+import { recordAct, storeWithBooks } from './store.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */
@@ -197,7 +197,7 @@ export function finishRefund(end: RefundEnd, rules: Rules): Act<TransactionRow> 
       const payment = rows.payment(refund?.transaction_id)
       if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
       const decision = finished(payment, refund, end)
-      storeMoving(rows, { before: payment, decision, now }, rules)
+      storeWithBooks(rows, { before: payment, decision, now }, rules)
       return decision.payment.transaction
     },
   }

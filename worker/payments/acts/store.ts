@@ -125,16 +125,16 @@ export function alertRows(
   const isListened = alert.kind !== 'listener_dead' && hasListeners(type)
   const isOfEndpoint = alert.kind === 'delivery_dead' || alert.kind === 'endpoint_gone'
   const endpoint = isOfEndpoint ? undefined : endpointFor(type)
-  const isForNobody = !isListened && endpoint === undefined
-  if (isForNobody || alert.detail.type === 'AlertRaised') return undefined
+  const hasSubscriber = isListened || endpoint !== undefined
+  if (!hasSubscriber || alert.detail.type === 'AlertRaised') return undefined
   const createdAt = row.acknowledged_at ?? row.created_at
   const { correlation_id: correlationId } = of.transaction
   const event: NewEvent = { ...of, type, alert, correlationId, createdAt }
   return outboxRows(event, { hasListeners: () => isListened, endpointFor: () => endpoint })
 }
 
-/** A decision that may move money. */
-interface Moving {
+/** A decision with what the books need of it. */
+interface Booked {
   before: Payment
   decision: Decision
   now: number
@@ -143,12 +143,12 @@ interface Moving {
 }
 
 /**
- * Stores a decision with what it moves in the books, and with what follows for an order that was
- * paid twice.
+ * Stores a decision with what it moves in the books, if anything, and with what follows for an
+ * order that is paid twice by it, or no more.
  */
-export function storeMoving(
+export function storeWithBooks(
   rows: WorkingSet,
-  { before, decision, now, event }: Moving,
+  { before, decision, now, event }: Booked,
   rules: Rules,
 ): void {
   const others = othersOf(rows, before.transaction, rules.references)

@@ -21,7 +21,7 @@ import type { CheckStatus, Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
 import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
-import { store, storeMoving } from './store.ts'
+import { store, storeWithBooks } from './store.ts'
 
 export interface Arrival {
   /** ULID. */
@@ -72,7 +72,7 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Act<Recorded> {
       }
       if (matched) {
         const { isPageClosed = false } = payload
-        const stored = take(rows, matched, event, { now, refundId, isPageClosed }, rules)
+        const stored = applyOnce(rows, matched, event, { now, refundId, isPageClosed }, rules)
         return recordedAs(stored ?? event, stored !== undefined)
       }
       rows.put({ webhookEvents: [event] })
@@ -257,7 +257,7 @@ interface Delivery extends Delivered {
  * Applies it to its payment, and first the payment that it tells of only together with what became
  * of it. Undefined: it was recorded before, and changes nothing now.
  */
-export function take(
+export function applyOnce(
   rows: WorkingSet,
   found: Matched,
   event: WebhookEventRow,
@@ -265,8 +265,8 @@ export function take(
   rules: Rules,
 ): WebhookEventRow | undefined {
   const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
-  if (missed) takeOne(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
-  return takeOne(rows, matchIn(rows, event) ?? found, event, delivery, rules)
+  if (missed) recordApplied(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
+  return recordApplied(rows, matchIn(rows, event) ?? found, event, delivery, rules)
 }
 
 /**
@@ -287,14 +287,14 @@ export function missedPayment(
 
 const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string => `${event_id}:paid`
 
-function takeOne(
+/** Decides what the event changes, and stores that with it. */
+function recordApplied(
   rows: WorkingSet,
   found: Matched,
   event: WebhookEventRow,
   delivery: Delivery,
   rules: Rules,
 ): WebhookEventRow | undefined {
-  const { now, isAnswer, isPageClosed } = delivery
   const { others, ...decided } = decideOn(found, event, delivery)
   // One that was parked is itself.
   const known = knownIn(rows, event)
@@ -302,15 +302,23 @@ function takeOne(
   if (isRead && !isMoved(found.payment, decided.payment)) return undefined
   // An answer that was not used when it was read before is another event now.
   const stored = isRead ? { ...decided.event, event_id: again(event) } : decided.event
-  const { gateway_transaction_id: id } = decided.payment.transaction
-  // Without an id it was given up, and not asked about.
-  const isAsked = isAnswer && id !== null
-  const seen = isAsked ? withCheck(decided.payment, event.to_status, now) : decided.payment
-  const isClosed = isPageClosed && stored.outcome !== 'rejected'
-  const decision = { ...decided, payment: isClosed ? withPageClosed(seen) : seen }
-  storeMoving(rows, { before: found.payment, decision, now, event: stored }, rules)
+  const decision = { ...decided, payment: withDelivery(decided.payment, stored, delivery) }
+  const { now } = delivery
+  storeWithBooks(rows, { before: found.payment, decision, now, event: stored }, rules)
   rows.put({ transactions: others, webhookEvents: [stored] })
   return stored
+}
+
+/** What the payment has of how its event came: by a check, or that its page is closed. */
+function withDelivery(
+  payment: Payment,
+  { to_status, outcome }: WebhookEventRow,
+  { now, isAnswer, isPageClosed }: Delivery,
+): Payment {
+  // Without an id it was given up, and not asked about.
+  const isAsked = isAnswer && payment.transaction.gateway_transaction_id !== null
+  const seen = isAsked ? withCheck(payment, to_status, now) : payment
+  return isPageClosed && outcome !== 'rejected' ? withPageClosed(seen) : seen
 }
 
 const isMoved = (before: Payment, after: Payment): boolean =>

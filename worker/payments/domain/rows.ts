@@ -1,4 +1,4 @@
-// The tables of payments, each written once: see schema.sql for what each column means. Times are ms,
+// The tables of payments, each once: see schema.sql for what each column means. Times are ms,
 // amounts minor units. From here follow the types of their rows, what is read and written of them,
 // what a new row has that nobody gives it, and what the API and the events show of it. Pure.
 
