@@ -56,7 +56,7 @@ export interface ToSend {
 const NOTHING: ToSend = { frames: [], free: false }
 
 interface PresenceDeps {
-  store: BoardStore
+  board: BoardStore
   agenda: Agenda
   claims: StoppedClaims
   sockets: SidecarSockets
@@ -65,15 +65,15 @@ interface PresenceDeps {
 }
 
 export class Presence {
-  readonly #store: BoardStore
+  readonly #board: BoardStore
   readonly #agenda: Agenda
   readonly #claims: StoppedClaims
   readonly #sockets: SidecarSockets
   readonly #activity: Activity
   readonly #log: Log
 
-  constructor({ store, agenda, claims, sockets, activity, log }: PresenceDeps) {
-    this.#store = store
+  constructor({ board, agenda, claims, sockets, activity, log }: PresenceDeps) {
+    this.#board = board
     this.#agenda = agenda
     this.#claims = claims
     this.#sockets = sockets
@@ -83,7 +83,7 @@ export class Presence {
 
   /** False: the edge gave nobody this run. */
   knows(run: number): boolean {
-    return run > 0 && run <= this.#store.state().run
+    return run > 0 && run <= this.#board.state().run
   }
 
   /**
@@ -146,7 +146,7 @@ export class Presence {
 
   /** A reset of the host loses sockets without closing them. */
   restored(now: number): void {
-    const { socket, ended } = this.#store.state()
+    const { socket, ended } = this.#board.state()
     if (!socket || socket.closedAt !== undefined || ended) return
     if (!this.#isOpen(socket.run)) {
       this.#turn((state) => {
@@ -182,7 +182,7 @@ export class Presence {
 
   /** A frozen sidecar closes nothing: whatever reads the status finds out, also of its return. */
   look(now: number): ToSend {
-    const state = this.#store.state()
+    const state = this.#board.state()
     const { socket, lastSeenAt = 0 } = state
     if (!socket || state.ended || !this.#isOpen(socket.run)) return NOTHING
     const last = Math.max(this.#pingedAt(state) ?? 0, lastSeenAt, socket.since)
@@ -260,14 +260,14 @@ export class Presence {
 
   /** Streams of a board that is not published yet wait for its first message. */
   #message({ published }: RepositoryState, now: number): string[] {
-    return published ? [this.#store.append({ type: 'tasks-changed' }, now)] : []
+    return published ? [this.#board.append({ type: 'tasks-changed' }, now)] : []
   }
 
   #turn(run: (state: RepositoryState) => string[]): string[] {
-    return this.#store.transaction(() => {
-      const state = this.#store.state()
+    return this.#board.transaction(() => {
+      const state = this.#board.state()
       const frames = run(state)
-      this.#store.save(state)
+      this.#board.save(state)
       return frames
     })
   }

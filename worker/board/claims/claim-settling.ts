@@ -13,12 +13,18 @@ import { isReopened, restOf, seenOf } from './rest.ts'
 
 type IsOpen = (task: Pick<Task, 'status'>) => boolean
 
+interface ClaimSettlingDeps {
+  board: BoardStore
+  claims: ClaimStore
+  writes: ClaimWrites
+}
+
 export class ClaimSettling {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
 
-  constructor(board: BoardStore, claims: ClaimStore, writes: ClaimWrites) {
+  constructor({ board, claims, writes }: ClaimSettlingDeps) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes

@@ -28,6 +28,14 @@ import { restOf, unrested } from './rest.ts'
 /** With its task, as JSON. */
 type Whole = Held & { json: string }
 
+interface ClaimsDeps {
+  board: BoardStore
+  claims: ClaimStore
+  writes: ClaimWrites
+  presence: Presence
+  log: Log
+}
+
 export class Claims {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
@@ -35,13 +43,7 @@ export class Claims {
   readonly #presence: Presence
   readonly #log: Log
 
-  constructor(
-    board: BoardStore,
-    claims: ClaimStore,
-    writes: ClaimWrites,
-    presence: Presence,
-    log: Log,
-  ) {
+  constructor({ board, claims, writes, presence, log }: ClaimsDeps) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes

@@ -76,8 +76,8 @@ export function openRepository(
     log,
   })
   const writes = new ClaimWrites({ board, claims, agenda, activity, log, elapsed })
-  const settling = new ClaimSettling(board, claims, writes)
-  const presence = new Presence({ store: board, agenda, claims: writes, sockets, activity, log })
+  const settling = new ClaimSettling({ board, claims, writes })
+  const presence = new Presence({ board, agenda, claims: writes, sockets, activity, log })
   const notices = new Notices({
     store: sqliteNoticeStore(sql),
     board,
@@ -87,12 +87,12 @@ export function openRepository(
     host: { silentAfterMs, startedAt, log },
   })
   return {
-    repository: new Repository(board, settling, presence, activity, notices),
-    claims: new Claims(board, claims, writes, presence, log),
+    repository: new Repository({ board, claims: settling, presence, activity, notices }),
+    claims: new Claims({ board, claims, writes, presence, log }),
     presence,
     notices,
     nextDue: agenda.nextDue,
-    reads: new Reads(board, presence, new ActivityReads(history), silentAfterMs),
+    reads: new Reads({ board, presence, activity: new ActivityReads(history), silentAfterMs }),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)

@@ -15,7 +15,7 @@ import {
 } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import { formatEventId } from '../streams/sse.ts'
-import { isCountedAs, isSilent, SILENT_AFTER_MS, stateOf, workByTask } from '../tasks/task-state.ts'
+import { isCountedAs, isSilent, stateOf, workByTask } from '../tasks/task-state.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { EMPTY_HASH, type Task, toggleHash } from '../wire.ts'
 
@@ -62,19 +62,21 @@ const PAGE = 500
 // A piece is a row or a page of rows; small ones are gathered, because every chunk costs a hop.
 const CHUNK_CHARS = 64 << 10
 
+interface ReadsDeps {
+  board: BoardStore
+  presence: Presence
+  activity: ActivityReads
+  silentAfterMs: number
+}
+
 export class Reads {
-  readonly #store: BoardStore
+  readonly #board: BoardStore
   readonly #presence: Presence
   readonly #activity: ActivityReads
   readonly #silentAfterMs: number
 
-  constructor(
-    store: BoardStore,
-    presence: Presence,
-    activity: ActivityReads,
-    silentAfterMs = SILENT_AFTER_MS,
-  ) {
-    this.#store = store
+  constructor({ board, presence, activity, silentAfterMs }: ReadsDeps) {
+    this.#board = board
     this.#presence = presence
     this.#activity = activity
     this.#silentAfterMs = silentAfterMs
@@ -91,10 +93,10 @@ export class Reads {
 
   /** Answers a query. The pieces are read as they are taken, page by page. */
   find(query: Query, host: HostStatus): Found {
-    const state = this.#store.state()
+    const state = this.#board.state()
     if (!state.published && query.kind !== 'status') return { state: 'unpublished' }
     if (!state.published && state.lastSeenAt === undefined) return { state: 'unpublished' }
-    const seq = formatEventId({ epoch: state.epoch, seq: this.#store.head() })
+    const seq = formatEventId({ epoch: state.epoch, seq: this.#board.head() })
     const found = (tag: string, pieces: Iterable<string>) => ({
       state: 'found' as const,
       seq,
@@ -119,16 +121,16 @@ export class Reads {
             : found(`s${sessionsRev}`, list(kind, this.#sessions(filter)))
         }
         const rows = kind === 'tasks' ? this.#tasks(query) : this.#sessions(filter)
-        const place = this.#store.placeOf(since)
+        const place = this.#board.placeOf(since)
         // A sign of work has no message, and so no number of its own.
         const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
         const tag = `${seq}-${state.run}-${state.batch}${signs}-${place}`
         return found(tag, this.#changes(query, place, rows, seq))
       }
       case 'task': {
-        const task = this.#store.task(query.id)
+        const task = this.#board.task(query.id)
         if (!task) return { state: 'absent' }
-        const hash = this.#store.relatedHashes(query.id).reduce(toggleHash, task.hash)
+        const hash = this.#board.relatedHashes(query.id).reduce(toggleHash, task.hash)
         return found(hash, this.#wholeTask(task))
       }
       case 'runs':
@@ -138,11 +140,11 @@ export class Reads {
           list('sessions', this.#sessions({ task: query.task })),
         )
       case 'session': {
-        const session = this.#store.session(query.id)
+        const session = this.#board.session(query.id)
         return session ? found(session.hash, [session.json]) : { state: 'absent' }
       }
       case 'activity': {
-        const log = { epoch: state.epoch, head: this.#store.head(), now: Date.parse(host.now) }
+        const log = { epoch: state.epoch, head: this.#board.head(), now: Date.parse(host.now) }
         const answer = this.#activity.answer(query, log)
         return answer ? found(answer.tag, [answer.text]) : { state: 'bad_since' }
       }
@@ -164,21 +166,21 @@ export class Reads {
     found: (tag: string, pieces: Iterable<string>) => Found,
     pieces: () => Iterable<string>,
   ): Found {
-    if (!this.#store.task(id)) return { state: 'absent' }
-    return found(this.#store.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
+    if (!this.#board.task(id)) return { state: 'absent' }
+    return found(this.#board.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
   }
 
   #tasks({ filter, after = '' }: TasksQuery): Iterable<Row> {
-    return pages((last?: Row) => this.#store.tasks(filter, last?.id ?? after, PAGE), PAGE)
+    return pages((last?: Row) => this.#board.tasks(filter, last?.id ?? after, PAGE), PAGE)
   }
 
   /** Which of them are silent follows from how many are, as long as no session changes. */
   #withState(query: TasksQuery, now: number): { rows: Iterable<Row>; silent: number } {
     const { work, review } = query.filter
     const moment = { now, silentAfterMs: this.#silentAfterMs }
-    const sessions = this.#store.openSessions()
+    const sessions = this.#board.openSessions()
     const workOf = workByTask(sessions)
-    const facts = { ...moment, isClosed: statusesOf(this.#store.config()).isClosed, isReady: false }
+    const facts = { ...moment, isClosed: statusesOf(this.#board.config()).isClosed, isReady: false }
     const isMeant = ({ json }: Row): boolean => {
       const task = JSON.parse(json) as Task
       const state = stateOf(task, workOf.get(task.id) ?? [], facts)?.state
@@ -195,12 +197,12 @@ export class Reads {
     all: Iterable<Row>,
     seq: string,
   ): Iterable<string> {
-    if (place === undefined || this.#store.isMostlyNew(kind, place)) {
+    if (place === undefined || this.#board.isMostlyNew(kind, place)) {
       return yield* whole(kind, all, seq)
     }
-    const gone = this.#store.gone(kind, place)
+    const gone = this.#board.gone(kind, place)
     const changed = (after = { seq: place + 1, id: '' }) =>
-      this.#store.changed(kind, filter, after, PAGE)
+      this.#board.changed(kind, filter, after, PAGE)
     yield '{'
     yield* members(kind, shownOf(pages(changed, PAGE), gone))
     yield `,"gone":${JSON.stringify(gone)},"seq":${JSON.stringify(seq)}}`
@@ -216,21 +218,21 @@ export class Reads {
 
   #runs(task: string): Iterable<Row> {
     // One at a time: a run's output may be half a megabyte.
-    return pages((after?: CursorRow) => this.#store.runs(task, after, 1), 1)
+    return pages((after?: CursorRow) => this.#board.runs(task, after, 1), 1)
   }
 
   #sessions(filter: SessionFilter): Iterable<Row> {
-    return pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE)
+    return pages((after?: CursorRow) => this.#board.sessions(filter, after, PAGE), PAGE)
   }
 
   #status(host: HostStatus, state: RepositoryState, shown: Shown): string {
-    const board = this.#store.config()
+    const board = this.#board.config()
     const { layout = state.layout, ...config } = board ?? {}
     return JSON.stringify({
       layout,
       config: board && config,
       store: state.store,
-      counts: this.#store.counts(),
+      counts: this.#board.counts(),
       sidecar: {
         state: shown.state,
         since: timeText(shown.since),

@@ -56,25 +56,27 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
   return startOver(undefined).map((message) => messageFrame(UNPUBLISHED, message))
 }
 
+interface RepositoryDeps {
+  board: BoardStore
+  claims: ClaimSettling
+  presence: Presence
+  activity: Activity
+  notices: Pick<Notices, 'setRules' | 'hasCommands'>
+}
+
 export class Repository {
-  readonly #store: BoardStore
+  readonly #board: BoardStore
   readonly #claims: ClaimSettling
   readonly #presence: Presence
   readonly #activity: Activity
-  readonly #notices: Pick<Notices, 'setRules' | 'hasCommands'>
+  readonly #notices: RepositoryDeps['notices']
 
-  constructor(
-    store: BoardStore,
-    claims: ClaimSettling,
-    presence: Presence,
-    activity: Activity,
-    notices: Pick<Notices, 'setRules' | 'hasCommands'>,
-  ) {
-    this.#store = store
-    this.#notices = notices
+  constructor({ board, claims, presence, activity, notices }: RepositoryDeps) {
+    this.#board = board
     this.#claims = claims
     this.#presence = presence
     this.#activity = activity
+    this.#notices = notices
   }
 
   /**
@@ -82,8 +84,8 @@ export class Repository {
    * with their addresses encrypted; absent: as they were.
    */
   sync(request: SyncRequest, now: number, rules?: BoardRules): Published<SyncAnswer> {
-    return this.#store.transaction(() => {
-      const state = this.#store.state()
+    return this.#board.transaction(() => {
+      const state = this.#board.state()
       const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
       this.#presence.heard(state, now)
@@ -94,14 +96,14 @@ export class Repository {
       if (request.step === 'end') {
         if (!state.ended) this.#presence.turned(state, ['running', 'ended'], now)
         state.ended = true
-        this.#store.save(state)
+        this.#board.save(state)
         return { ok: true, answer: { step: 'end' }, frames: [] }
       }
       state.ended = false
       if (request.step === 'buckets') {
-        const ours = this.#store.buckets()
+        const ours = this.#board.buckets()
         const differ = [...ours.keys()].filter((n) => ours[n] !== request.buckets[n])
-        this.#store.save(state)
+        this.#board.save(state)
         return { ok: true, answer: { step: 'buckets', differ }, frames: [] }
       }
       return this.#syncEntries(request, state, now)
@@ -110,8 +112,8 @@ export class Repository {
 
   /** Applies one part of a change. `now` in ms. The caller has validated the request. */
   changes(request: ChangesRequest, now: number): Published<ChangesAnswer> {
-    return this.#store.transaction(() => {
-      const state = this.#store.state()
+    return this.#board.transaction(() => {
+      const state = this.#board.state()
       if (request.epoch !== state.epoch) return { ok: false, reason: 'sync_required' }
       const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
@@ -125,11 +127,11 @@ export class Repository {
       state.batch = request.batch
       this.#presence.heard(state, now)
       if (request.reading) state.reading = request.reading
-      const seq = this.#store.head() + 1
+      const seq = this.#board.head() + 1
       const texts = this.#claims.texts()
       const news: TaskChanges = new Map()
       this.#activity.moved(state, request.main, now)
-      for (const put of this.#store.put(request.upserts, seq)) {
+      for (const put of this.#board.put(request.upserts, seq)) {
         const { record, change, inList, before } = put
         const { kind, id } = record
         cameIn(news, put)
@@ -148,7 +150,7 @@ export class Repository {
         state.currentAt = now
       }
       const sent = request.more ? undefined : this.#addMessage(state, now)
-      this.#store.save(state)
+      this.#board.save(state)
       const answer = { seq: this.#seq(state), message: sent?.message ?? null }
       const ended = request.more ? [] : this.#claims.settle(now)
       return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
@@ -162,14 +164,14 @@ export class Repository {
    * the opening and the subscription is not lost.
    */
   replay(from: { lastEventId?: string | undefined; since: number }, now: number): string[] {
-    const { epoch, newestSession } = this.#store.state()
-    const head = this.#store.head()
+    const { epoch, newestSession } = this.#board.state()
+    const head = this.#board.head()
     const { lastEventId, since } = from
     const seq =
       lastEventId === undefined
-        ? this.#store.seqBefore(since, now)
-        : this.#store.placeOf(lastEventId)
-    const missed = seq === undefined ? undefined : this.#store.messagesAfter(seq)
+        ? this.#board.seqBefore(since, now)
+        : this.#board.placeOf(lastEventId)
+    const missed = seq === undefined ? undefined : this.#board.messagesAfter(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
       return missed.map((message, i) => messageFrame({ epoch, seq: seq + 1 + i }, message))
@@ -207,10 +209,10 @@ export class Repository {
     state.layout = request.store.layout
     state.sidecarVersion = request.store.version
     const missing = store === 'missing'
-    const match = missing || request.root === this.#store.root()
+    const match = missing || request.root === this.#board.root()
     if (match && !missing) state.currentAt = now
     const sent = match && (isMoved || !missing) ? this.#addMessage(state, now) : undefined
-    this.#store.save(state)
+    this.#board.save(state)
     const { run, epoch, main } = state
     const answer = {
       step: 'root',
@@ -228,7 +230,7 @@ export class Repository {
   /** A bare store is a new board, or one that has lost all its tasks at once. */
   #storeIn(state: StoreState['state']): RepositoryState['store'] {
     if (state !== 'bare') return state
-    return this.#store.counts().tasks > 0 ? 'missing' : 'present'
+    return this.#board.counts().tasks > 0 ? 'missing' : 'present'
   }
 
   #syncEntries(
@@ -241,7 +243,7 @@ export class Repository {
     state.batch = request.batch
     const lack: Key[] = []
     let dropped = 0
-    const ours = this.#store.entries(Object.keys(request.buckets).map(Number))
+    const ours = this.#board.entries(Object.keys(request.buckets).map(Number))
     for (const bucket of Object.values(request.buckets)) {
       for (const [key, hash] of Object.entries(bucket) as [Key, string][]) {
         if (ours.get(key) !== hash) lack.push(key)
@@ -257,7 +259,7 @@ export class Repository {
     const done = !request.more && !state.lacking
     if (done) state.currentAt = now
     const sent = done ? this.#addMessage(state, now) : undefined
-    this.#store.save(state)
+    this.#board.save(state)
     const answer = { step: 'entries', lack, dropped } as const
     const ended = done ? this.#claims.settle(now) : []
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
@@ -266,7 +268,7 @@ export class Repository {
   #remove(key: Key, state: RepositoryState, texts: Texts | undefined, news: TaskChanges): boolean {
     const { kind, id } = parseKey(key)
     if (texts && kind === 'task') this.#claims.goes(state, texts, id)
-    const visible = this.#store.remove(key, this.#store.head() + 1)
+    const visible = this.#board.remove(key, this.#board.head() + 1)
     if (visible === undefined) return false
     if (kind === 'task') news.set(id, {})
     state.pending = touch(state.pending, visible)
@@ -293,8 +295,8 @@ export class Repository {
     if (isFirst && session !== undefined && message.type !== 'session-changed') {
       messages.push({ type: 'session-changed', session: state.newestSession?.id ?? session })
     }
-    const frames = messages.map((each) => this.#store.append(each, now))
-    this.#store.forgetGone(this.#store.oldest())
+    const frames = messages.map((each) => this.#board.append(each, now))
+    this.#board.forgetGone(this.#board.oldest())
     return { message, frames }
   }
 
@@ -314,7 +316,7 @@ export class Repository {
   }
 
   #seq(state: RepositoryState): string {
-    return formatEventId({ epoch: state.epoch, seq: this.#store.head() })
+    return formatEventId({ epoch: state.epoch, seq: this.#board.head() })
   }
 }
 
