@@ -11,7 +11,7 @@ import type { Assets } from './console/assets.ts'
 import { pageRoutes } from './console/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { KEPT_ON_304 } from './payments/api/reads-hono.ts'
-import { paymentRoutes } from './payments/api/routes.ts'
+import { paymentRoutes } from './payments/api/routes-hono.ts'
 import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import {

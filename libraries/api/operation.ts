@@ -2,7 +2,7 @@
 // document of it. Also the headers and the ways to authenticate, under the names that they use.
 
 import type * as z from 'zod'
-import { IDEMPOTENCY_KEY_PATTERN } from '../../worker/payments/api/routes.ts'
+import { IDEMPOTENCY_KEY_PATTERN } from '../../worker/payments/api/routes-hono.ts'
 import { CORRELATION_ID_PATTERN } from '../../worker/payments/domain/new-id.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import type { Reason } from '../../worker/shared/problem.ts'

@@ -59,7 +59,7 @@ import {
   acknowledgementSchema,
   noteAskedSchema,
   sendAllSchema,
-} from '../../worker/payments/api/routes.ts'
+} from '../../worker/payments/api/routes-hono.ts'
 import { chargeSchema, metadataSchema } from '../../worker/payments/charging/charge.ts'
 import { refundSchema } from '../../worker/payments/charging/refund.ts'
 import type { Reason } from '../../worker/shared/problem.ts'

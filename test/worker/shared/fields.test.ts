@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { acknowledgementSchema } from '../../../worker/payments/api/routes.ts'
+import { acknowledgementSchema } from '../../../worker/payments/api/routes-hono.ts'
 import { chargeSchema } from '../../../worker/payments/charging/charge.ts'
 import { refundSchema } from '../../../worker/payments/charging/refund.ts'
 import { checkFields } from '../../../worker/shared/fields.ts'

@@ -1,5 +1,5 @@
 // The routes of the books: what moved, by day and by currency, and what a settlement is compared
-// with.
+// with. Its path is `/reconcile`; to ask a gateway about one payment is `reconciliation/`.
 
 import { Hono } from 'hono'
 import * as z from 'zod'

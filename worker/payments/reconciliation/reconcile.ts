@@ -1,5 +1,5 @@
 // Reconciles one payment whose result is overdue: asks its gateway, and the ledger applies the
-// answer by the same rules as a webhook.
+// answer by the same rules as a webhook. Settlements are compared by `/reconcile`, in `api/`.
 
 import { reasonOf } from '../../shared/log.ts'
 import type { CheckSettled } from '../acts/answer.ts'

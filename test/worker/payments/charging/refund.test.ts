@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { asProblem } from '../../../../worker/payments/api/routes.ts'
+import { asProblem } from '../../../../worker/payments/api/routes-hono.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import { type Problem, STATUS_OF } from '../../../../worker/shared/problem.ts'
 import { request } from '../../../support/payments.ts'

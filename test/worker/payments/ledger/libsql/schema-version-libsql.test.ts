@@ -2,7 +2,7 @@
 // its schema writes nothing, and reports why.
 
 import { beforeEach, expect, it } from 'vitest'
-import { asProblem } from '../../../../../worker/payments/api/routes.ts'
+import { asProblem } from '../../../../../worker/payments/api/routes-hono.ts'
 import { SCHEMA_VERSION } from '../../../../../worker/payments/domain/rows.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
 import type { LedgerSetup } from '../../../../support/ledger-setup.ts'

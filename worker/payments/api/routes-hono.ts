@@ -38,7 +38,7 @@ export const acknowledgementSchema = z.strictObject({
     .exactOptional(),
 })
 
-/** Its rows are too many for a query. It changes nothing. */
+/** A settlement's rows are too many for a query. It changes nothing, unlike `reconciliation/`. */
 const RECONCILE = '/reconcile'
 
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
