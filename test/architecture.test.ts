@@ -179,7 +179,8 @@ describe('the imports', () => {
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, what a search finds, which repositories a
     // token covers, and what can be begun, in which order, what counts of a layout, what a task is
-    // for who leads, how agents are called, and what is news of a task and how that is told.
+    // for who leads, where it is closed, how agents are called, and what is news of a task and how
+    // that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/fold.ts',
@@ -189,6 +190,7 @@ describe('the imports', () => {
       'worker/board/tasks/next-task.ts',
       'worker/board/tasks/free-tasks.ts',
       'worker/board/tasks/to-do.ts',
+      'worker/board/tasks/closed-in.ts',
       'worker/board/tasks/task-state.ts',
       'worker/board/tasks/shown-names.ts',
       'worker/board/notices/notice-causes.ts',

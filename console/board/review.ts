@@ -2,8 +2,8 @@
 // released as done, and that are open in the main tree. Pure.
 
 import type { Session } from '../../libraries/api/types.ts'
+import { closedAt, closingMarks } from '../../worker/board/tasks/closed-in.ts'
 import { agentName } from '../../worker/board/tasks/shown-names.ts'
-import { closedAt, closedIn } from '../../worker/board/tasks/task-state.ts'
 import type { CardData, TreeMark } from './cards.ts'
 
 export interface Branch {
@@ -55,7 +55,7 @@ function placesOf(
   isClosed: (status: string) => boolean,
 ): { place: Place; item: Reviewed }[] {
   const { trees = [], done } = card.task
-  const closed = closedIn(card.task, isClosed)
+  const closed = closingMarks(card.task, isClosed)
   if (closed.length > 0) {
     return closed.map((mark) => {
       const session = newest(sessions.filter(({ tree }) => tree === mark.tree))

@@ -1,7 +1,8 @@
 // What a publication adds to the history of a task: where it differs from what was last recorded.
 // Pure.
 
-import { closedIn, isInReview } from '../tasks/task-state.ts'
+import { closingMarks, isClosedInMain } from '../tasks/closed-in.ts'
+import { isInReview } from '../tasks/task-state.ts'
 import type { LightTask, Task } from '../wire.ts'
 import type { Changes, Entry } from './activity-rows.ts'
 import type { Recorded } from './recorded-sqlite.ts'
@@ -69,9 +70,9 @@ export function reviewNews(
   const { done } = before
   const was = isInReview(before, isClosed)
   const is = isInReview({ ...task, ...(done && { done }) }, isClosed)
-  const isMerged = was && task.inMain !== false && isClosed(task.status)
+  const isMerged = was && isClosedInMain(task, isClosed)
   if (!isMerged && (was || !is)) return undefined
-  const tree = closedIn(isMerged ? before : task, isClosed)[0]?.tree
+  const tree = closingMarks(isMerged ? before : task, isClosed)[0]?.tree
   const kind = isMerged ? 'merged' : 'review'
   return { kind, title: shortText(task.title), ...(tree !== undefined && { tree }) }
 }

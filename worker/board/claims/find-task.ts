@@ -3,8 +3,8 @@
 
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
+import { isClosedInTree } from '../tasks/closed-in.ts'
 import { statusesOf } from '../tasks/to-do.ts'
-import { isClosedIn } from '../tasks/why-not.ts'
 import type { LightTask } from '../wire.ts'
 import { chooseNamed, chooseNext, type Known, type NotChosen, type Wish } from './choose.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
@@ -28,7 +28,7 @@ export function findTask(
   const open = board.openTasks(closed)
   const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
   const { tree } = wish
-  const inTree = tree === undefined ? [] : open.filter((it) => isClosedIn(it, tree, isClosed))
+  const inTree = tree === undefined ? [] : open.filter((it) => isClosedInTree(it, tree, isClosed))
   // What waits for them is ready for who works in that tree.
   const waiting = inTree.length === 0 ? [] : board.waitingFor(inTree.map(({ id }) => id))
   for (const task of waiting) {

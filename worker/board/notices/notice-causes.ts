@@ -5,6 +5,7 @@ import type { NoticeCause } from '../../shared/notice-rules.ts'
 import { shortText } from '../activity/task-news.ts'
 import { isFinished } from '../claims/claim-ends.ts'
 import type { Claim } from '../claims/claim-store-sqlite.ts'
+import { isClosedInMain } from '../tasks/closed-in.ts'
 import { readyTasks } from '../tasks/free-tasks.ts'
 import { type CurrentState, stateOf, workByTask } from '../tasks/task-state.ts'
 import { statusesOf } from '../tasks/to-do.ts'
@@ -112,7 +113,7 @@ function waiting({ tasks, config }: NoticeFacts): Cause[] {
   const { isClosed } = statusesOf(config)
   const isOpen = (id: string) => {
     const dep = tasks.get(id)
-    return !dep || dep.inMain === false || !isClosed(dep.status)
+    return !dep || !isClosedInMain(dep, isClosed)
   }
   return [...tasks.values()].flatMap((task): Cause[] => {
     const { status, ready, deps = [], invalid, executionState, folder } = task
@@ -126,8 +127,9 @@ function waiting({ tasks, config }: NoticeFacts): Cause[] {
 function doneParents({ tasks, config }: NoticeFacts): Cause[] {
   const { isClosed } = statusesOf(config)
   const isDone = new Map<string, boolean>()
-  for (const { parent, partOf = parent, status, inMain, optional, folder } of tasks.values()) {
-    const closes = inMain !== false && isClosed(status)
+  for (const task of tasks.values()) {
+    const { parent, partOf = parent, optional, folder } = task
+    const closes = isClosedInMain(task, isClosed)
     // A draft is no part yet.
     if (partOf === undefined || optional || (folder !== undefined && !closes)) continue
     isDone.set(partOf, closes && isDone.get(partOf) !== false)

@@ -3,10 +3,11 @@
 
 import { traitsOf } from '../../shared/layouts.ts'
 import type { BoardConfig, LightTask } from '../wire.ts'
+import { isClosedInTree } from './closed-in.ts'
 import { nextOf, type Order } from './next-task.ts'
 import { above, type Find, openParts, type Waits } from './parts.ts'
 import { statusesOf } from './to-do.ts'
-import { type Claimer, isClaim, isClosedIn, type Past, whyNot } from './why-not.ts'
+import { type Claimer, isClaim, type Past, whyNot } from './why-not.ts'
 
 /** The configuration, as far as it counts. */
 export type Config = Pick<BoardConfig, 'states' | 'closed' | 'initial' | 'currentTag'> & {
@@ -63,7 +64,7 @@ const isReadyIn = (
   { tree }: Claimer,
   isClosed: (status: string) => boolean,
   find: Find<LightTask>,
-): boolean => tree !== undefined && deps.some((dep) => isClosedIn(find(dep), tree, isClosed))
+): boolean => tree !== undefined && deps.some((dep) => isClosedInTree(find(dep), tree, isClosed))
 
 export const isOther = (holder: string | undefined, { actor }: Claimer): boolean =>
   holder !== undefined && holder !== actor

@@ -2,7 +2,8 @@
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../../shared/duration.ts'
-import type { LightTask, Session, Task } from '../wire.ts'
+import type { LightTask, Session } from '../wire.ts'
+import { closedAt, closingMarks, isClosedInMain } from './closed-in.ts'
 
 /**
  * `stalled`: its claim expired, or its session is stale. `silent`: somebody works on it, and shows
@@ -34,7 +35,7 @@ export interface Moment {
   silentAfterMs: number
 }
 
-export interface Facts extends Moment {
+interface Facts extends Moment {
   isClosed(status: string): boolean
   /** It is one of `readyTasks` of free-tasks.ts. */
   isReady: boolean
@@ -71,9 +72,6 @@ export const isSilent = (work: Work, { now, silentAfterMs }: Moment): boolean =>
 
 const isOpen = ({ health }: Work): boolean => health === 'active' || health === 'stalled'
 
-const isClosedInMain = ({ inMain, status }: LightTask, isClosed: Facts['isClosed']): boolean =>
-  inMain !== false && isClosed(status)
-
 function workOn(task: LightTask, work: readonly Work[], moment: Moment): CurrentState | undefined {
   // Of an earlier attempt a session may be stale for ever.
   const own = work.filter((it) => isOpen(it) && (it.claim || it.id === task.sessionId))
@@ -106,24 +104,11 @@ export const isInReview = (task: LightTask, isClosed: Facts['isClosed']): boolea
 function reviewOf(task: LightTask, isClosed: Facts['isClosed']): CurrentState | undefined {
   const { done, deletedInMain } = task
   if (deletedInMain || isClosedInMain(task, isClosed)) return undefined
-  const closed = closedIn(task, isClosed)
+  const closed = closingMarks(task, isClosed)
   if (!done && closed.length === 0) return undefined
   const times = done ? [done.at] : closed.map((mark) => closedAt(task, mark))
   const known = times.flatMap((time) => timeOf(time) || [])
   return { state: 'review', ...(known.length > 0 && { since: Math.min(...known) }) }
 }
-
-/** The marks of the trees that closed it. */
-export const closedIn = <Mark extends { status?: string }>(
-  { trees = [] }: { trees?: readonly Mark[] },
-  isClosed: Facts['isClosed'],
-): Mark[] => trees.filter(({ status }) => status !== undefined && isClosed(status))
-
-/** When a tree closed it. Undefined: its copy is dated as the main tree's, and does not say it. */
-export const closedAt = (
-  { inMain, updatedAt }: Pick<Task, 'inMain' | 'updatedAt'>,
-  mark: Pick<Task, 'updatedAt'>,
-): string | undefined =>
-  inMain !== false && mark.updatedAt === updatedAt ? undefined : mark.updatedAt
 
 const timeOf = (text = ''): number => Date.parse(text) || 0

@@ -1,6 +1,7 @@
 // Whether a task can be begun, and why not. Pure.
 
 import type { LightTask } from '../wire.ts'
+import { closingMarks, isClosedInMain, isClosedInTree } from './closed-in.ts'
 import { above, type Find } from './parts.ts'
 import type { Statuses } from './to-do.ts'
 
@@ -29,12 +30,12 @@ export interface Past {
   done?: { tree?: string }
 }
 
-export interface Facts extends Statuses {
+interface BoardFacts extends Statuses {
   find: Find<LightTask>
 }
 
 /** Empty: it can be begun. The first is what must change first. */
-export function whyNot(task: LightTask, claimer: Claimer, past: Past, facts: Facts): Why[] {
+export function whyNot(task: LightTask, claimer: Claimer, past: Past, facts: BoardFacts): Why[] {
   return [
     ...standing(task, claimer, facts),
     ...inTrees(task, claimer, past, facts),
@@ -43,23 +44,27 @@ export function whyNot(task: LightTask, claimer: Claimer, past: Past, facts: Fac
   ]
 }
 
-function standing(task: LightTask, { tree }: Claimer, facts: Facts): Why[] {
+function standing(task: LightTask, { tree }: Claimer, facts: BoardFacts): Why[] {
   if (task.ready) return []
   if (task.invalid !== undefined) return [{ kind: task.sharesId ? 'shared_id' : 'unreadable' }]
   if (task.held) return [whyHeld(task, facts)]
   const { deps = [] } = task
-  const open = deps.filter((dep) => !isClosedInMain(facts.find(dep), facts))
-  const waits = open.filter((dep) => !closedIn(facts.find(dep), facts).includes(tree))
+  const { find, isClosed } = facts
+  const open = deps.filter((id) => {
+    const dep = find(id)
+    return !dep || !isClosedInMain(dep, isClosed)
+  })
+  const waits = open.filter((id) => !isClosedInTree(find(id), tree, isClosed))
   // The sidecar knows more than the rows do: of two tasks with the id of a dep none counts.
   const shown = open.length === 0 ? deps.slice(0, 1) : waits
   if (deps.length === 0) return [{ kind: 'held' }]
   return shown.map((dep) => {
-    const [closed] = closedIn(facts.find(dep), facts)
-    return { kind: 'waits', task: dep, ...(closed !== undefined && { tree: closed }) }
+    const [closed] = closingMarks(find(dep) ?? {}, isClosed)
+    return { kind: 'waits', task: dep, ...(closed && { tree: closed.tree }) }
   })
 }
 
-function whyHeld(task: LightTask, facts: Facts): Why {
+function whyHeld(task: LightTask, facts: BoardFacts): Why {
   const [tree] = task.inMain === false ? (task.trees ?? []) : []
   if (tree) return { kind: 'held', tree: tree.tree }
   const [whole] = above(task, facts.find)
@@ -67,26 +72,7 @@ function whyHeld(task: LightTask, facts: Facts): Why {
   return isWaiting && !task.folder ? { kind: 'part', task: whole.id } : { kind: 'held' }
 }
 
-const isClosedInMain = (dep: LightTask | undefined, { isClosed }: Facts): boolean =>
-  dep !== undefined && dep.inMain !== false && isClosed(dep.status)
-
-/** Whether this linked worktree has closed it. */
-export const isClosedIn = (
-  task: LightTask | undefined,
-  name: string | undefined,
-  isClosed: (status: string) => boolean,
-): boolean =>
-  name !== undefined &&
-  task?.trees?.some(({ tree, status = '' }) => tree === name && isClosed(status)) === true
-
-/** The trees that closed it. */
-const closedIn = (
-  { trees = [] }: Partial<LightTask> = {},
-  { isClosed }: Facts,
-): (string | undefined)[] =>
-  trees.filter(({ status }) => status !== undefined && isClosed(status)).map(({ tree }) => tree)
-
-function inTrees(task: LightTask, claimer: Claimer, { left }: Past, facts: Facts): Why[] {
+function inTrees(task: LightTask, claimer: Claimer, { left }: Past, facts: BoardFacts): Why[] {
   const { trees = [] } = task
   if (trees.length === 0 || task.inMain === false) return []
   return trees.flatMap(({ tree, status, invalid }): Why[] => {
@@ -100,7 +86,7 @@ function inTrees(task: LightTask, claimer: Claimer, { left }: Past, facts: Facts
   })
 }
 
-function inMain(task: LightTask, { left, done }: Past, facts: Facts): Why[] {
+function inMain(task: LightTask, { left, done }: Past, facts: BoardFacts): Why[] {
   if (done) return [{ kind: 'closed', ...done }]
   return isWorkedOn(task) || !(left || facts.isToDo(task.status)) ? [{ kind: 'begun' }] : []
 }
