@@ -85,7 +85,8 @@ export function readConfig(
   const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
   if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
   wrong.push(...noticeProblems(file.notices))
-  const payments = readPayments(env, file, wrong, host)
+  const { faults, payments } = readPayments(env, file, host)
+  wrong.push(...faults)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
   return {
     auth: readAuth(env),

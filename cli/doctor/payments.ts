@@ -91,23 +91,22 @@ function checkConfig(
   gateways: readonly ConfiguredGateway[],
   there: ReadonlySet<string>,
 ): { findings: Finding[]; payments: PaymentsConfig | undefined } {
-  const wrong: string[] = []
   const found = (problems: readonly string[]) =>
     problems.map((problem) => error('config', `${problem}.`))
   // Only a host of one Node process has a database in a file; the doctor does not know the host.
-  const payments = readPayments(env, file, wrong, { embeds: true })
+  const { faults, payments } = readPayments(env, file, { embeds: true })
   if (!payments) {
     const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
-    return { findings: [...found(wrong), error('config', sentence)], payments }
+    return { findings: [...found(faults), error('config', sentence)], payments }
   }
   // Each problem is reported once, with its gateway.
   const reported = new Set<string>()
   const ofGateways = gateways.map((gateway) => {
-    const problems = problemsOf(gateway, file, env).filter((problem) => wrong.includes(problem))
+    const problems = problemsOf(gateway, file, env).filter((problem) => faults.includes(problem))
     for (const problem of problems) reported.add(problem)
     return there.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, problems)
   })
-  const others = wrong.filter((problem) => !reported.has(problem))
+  const others = faults.filter((problem) => !reported.has(problem))
   return {
     payments,
     findings: [
@@ -127,11 +126,9 @@ function checkConfig(
 function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Environment): string[] {
   const entry = file.payments?.gateways?.[key]
   const read = (gateways: NonNullable<SignalboxFile['payments']>['gateways'] & object) => {
-    const wrong: string[] = []
     // With a database it reads all settings, even without a gateway.
     const withDatabase = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
-    readPayments(withDatabase, { payments: { ...file.payments, gateways } }, wrong)
-    return wrong
+    return readPayments(withDatabase, { payments: { ...file.payments, gateways } }).faults
   }
   const without = read({})
   return entry ? read({ [key]: entry }).filter((problem) => !without.includes(problem)) : []

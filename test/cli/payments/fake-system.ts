@@ -98,10 +98,9 @@ export async function fakeEdge(
   first: (request: Request) => Response | undefined = () => undefined,
   file: SignalboxFile = FILE,
 ): Promise<FakeEdge> {
-  const wrong: string[] = []
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
-  const payments = readPayments(whole, file, wrong)
-  if (!payments || wrong.length > 0) throw new Error(wrong.join())
+  const { faults, payments } = readPayments(whole, file)
+  if (!payments || faults.length > 0) throw new Error(faults.join())
   const { ledger, queries } = sqliteLedger({
     subscribers: NOBODY,
     deliver: async () => [],

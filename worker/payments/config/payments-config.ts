@@ -7,6 +7,7 @@ import { addressProblem } from '../../shared/outgoing.ts'
 import { readWhsecs } from '../../shared/standard-webhook.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import { isEventName } from '../domain/status.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { References } from '../domain/types.ts'
 import type { Middleware } from '../facade.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
@@ -71,21 +72,74 @@ export interface HostAbilities {
   embeds?: boolean
 }
 
-/**
- * Undefined: no gateway and no database is configured, so there are no payments here. Faults are
- * pushed into `wrong`, one clause each; if there are any, the result must not be used.
- */
+interface ReadPayments {
+  /** A clause each. With any, nothing is served of `payments`: a doctor shows what is right in it. */
+  faults: readonly string[]
+  /** Undefined: no gateway and no database is configured, so there are no payments here. */
+  payments: PaymentsConfig | undefined
+}
+
 export function readPayments(
   env: Readonly<Record<string, unknown>>,
   file: SignalboxFile,
-  wrong: string[],
-  { embeds = false }: HostAbilities = {},
-): PaymentsConfig | undefined {
-  const text = (name: string): string | undefined => {
-    const value = env[name]
+  host: HostAbilities = {},
+): ReadPayments {
+  const reader = new Reader(env)
+  const payments = paymentsOf(reader, file, host)
+  return { faults: reader.faults, payments }
+}
+
+/** Reads variables, and keeps every fault that is found on the way. */
+class Reader {
+  readonly faults: string[] = []
+  readonly #env: Readonly<Record<string, unknown>>
+
+  constructor(env: Readonly<Record<string, unknown>>) {
+    this.#env = env
+  }
+
+  fault(...clauses: readonly string[]): void {
+    this.faults.push(...clauses)
+  }
+
+  /** Undefined: it is not set, or empty. */
+  readonly text = (name: string): string | undefined => {
+    const value = this.#env[name]
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
   }
-  const payments = paymentsIn(file, wrong)
+
+  httpUrl(name: string): string | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    if (!(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
+      this.fault(`${name} is not an http(s) URL`)
+      return undefined
+    }
+    return value
+  }
+
+  /** Undefined: nothing was given, or something else. */
+  oneOf<Value extends string>(
+    name: string,
+    given: string | undefined,
+    values: readonly Value[],
+  ): Value | undefined {
+    const found = values.find((value) => value === given)
+    if (given !== undefined && found === undefined) {
+      const which = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
+      this.fault(`${name} must be ${which}`)
+    }
+    return found
+  }
+}
+
+function paymentsOf(
+  reader: Reader,
+  file: SignalboxFile,
+  { embeds = false }: HostAbilities,
+): PaymentsConfig | undefined {
+  const { text } = reader
+  const payments = paymentsIn(file, reader)
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {}, references } = payments
   const mismatch = webhooks.on_amount_mismatch ?? text('PAYMENT_ON_AMOUNT_MISMATCH')
   const drivers = driversOf(file)
@@ -93,7 +147,7 @@ export function readPayments(
   const accounts = new Map<string, Account>()
   const realGateways = new Set<string>()
   for (const [key, entry] of Object.entries(gateways)) {
-    const read = readGateway(key, entry, drivers[entry.driver], text, wrong)
+    const read = readGateway(key, entry, drivers[entry.driver], reader)
     if (!read) continue
     gatewayMap.set(key, read.gateway)
     accounts.set(key, read.account)
@@ -101,36 +155,35 @@ export function readPayments(
   }
   const url = text('LIBSQL_URL')
   if (url === undefined && gatewayMap.size === 0) return undefined
-  if (url === undefined) wrong.push('LIBSQL_URL is missing: payments are kept in a database')
+  if (url === undefined) reader.fault('LIBSQL_URL is missing: payments are kept in a database')
   else if (!isServed(url) && !(embeds && /^file:./.test(url))) {
     const kinds = embeds ? 'libsql:, http(s): or file:' : 'libsql: or http(s):'
-    wrong.push(`LIBSQL_URL is not a ${kinds} URL`)
+    reader.fault(`LIBSQL_URL is not a ${kinds} URL`)
   }
   const authToken = text('LIBSQL_AUTH_TOKEN')
   // A tunnel may lead to webhooks alone.
-  const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong) ?? text('SIGNALBOX_PUBLIC_URL')
+  const publicUrl = reader.httpUrl('PAYMENT_PUBLIC_URL') ?? text('SIGNALBOX_PUBLIC_URL')
 
   return {
     gateways: gatewayMap,
     accounts,
     realGateways,
-    routePrefix: readPrefix(payments, wrong),
-    middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
-    toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
-    eventKeysMs: readEventKeys(text, wrong),
-    onMismatch: oneOf(mismatch, ['log', 'reject'], MISMATCH, wrong) ?? 'log',
+    routePrefix: readPrefix(payments, reader),
+    middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, reader),
+    toleranceMs: readTolerance(webhooks.tolerance_seconds, reader) * 1_000,
+    eventKeysMs: readEventKeys(reader),
+    onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log',
     references:
-      oneOf(references, ['shared', 'per-gateway'], 'payments.references', wrong) ?? 'shared',
-    listeners: readListeners(listeners, wrong),
-    endpoint: readEndpoint(text, wrong),
+      reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
+    listeners: readListeners(listeners, reader),
+    endpoint: readEndpoint(reader),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
-    installation: readInstallation(text, wrong),
+    installation: readInstallation(reader),
     publicUrl: publicUrl?.replace(/(?<!\/)\/+$/, ''),
-    ledgerLocation: oneOf(
+    ledgerLocation: reader.oneOf(
+      'PAYMENT_LEDGER_LOCATION',
       text('PAYMENT_LEDGER_LOCATION'),
       LOCATION_HINTS,
-      'PAYMENT_LEDGER_LOCATION',
-      wrong,
     ),
   }
 }
@@ -177,15 +230,15 @@ const FILE = z.strictObject(
 )
 
 /** Empty if it cannot be read. A misspelled setting would silently have no effect. */
-function paymentsIn(file: SignalboxFile, wrong: string[]): Payments {
+function paymentsIn(file: SignalboxFile, reader: Reader): Payments {
   const issues = FILE.safeParse(file).error?.issues ?? []
   let isReadable = true
   for (const issue of issues.toSorted((a, b) => a.path.length - b.path.length)) {
     const where = issue.path.join('.') || 'signalbox.config.ts'
     if (issue.code === 'unrecognized_keys') {
-      wrong.push(...issue.keys.map((key) => `${where}: there is no setting ${key}`))
+      reader.fault(...issue.keys.map((key) => `${where}: there is no setting ${key}`))
     } else {
-      wrong.push(`${where} ${issue.message}`)
+      reader.fault(`${where} ${issue.message}`)
       isReadable = false
     }
   }
@@ -200,35 +253,32 @@ export function gatewayPrefixes(file: SignalboxFile): string[] {
   )
 }
 
-type Text = (name: string) => string | undefined
-
 /** Also undefined when no required setting is set: an unused gateway is not an error. */
 function readGateway(
   key: string,
   entry: { driver: string; env_prefix?: string; [setting: string]: string | undefined },
   driver: Driver | undefined,
-  text: Text,
-  wrong: string[],
+  reader: Reader,
 ): { gateway: AnyGateway; account: Account; isReal: boolean } | undefined {
   const where = `payments.gateways.${key}`
-  if (!KEY.test(key)) wrong.push(`${where}: a key may have only letters, digits, - and _`)
+  if (!KEY.test(key)) reader.fault(`${where}: a key may have only letters, digits, - and _`)
   if (!driver) {
-    wrong.push(`${where}: there is no driver ${entry.driver}`)
+    reader.fault(`${where}: there is no driver ${entry.driver}`)
     return undefined
   }
   const { driver: _, env_prefix: prefix = driver.envPrefix, ...own } = entry
   for (const name of Object.keys(own)) {
-    if (!(name in driver.settings)) wrong.push(`${where}: ${entry.driver} has no setting ${name}`)
+    if (!(name in driver.settings)) reader.fault(`${where}: ${entry.driver} has no setting ${name}`)
   }
-  const { settings, variables, required, missing } = settingsOf(driver, prefix, own, text)
+  const { settings, variables, required, missing } = settingsOf(driver, prefix, own, reader.text)
   if (missing.length === required.length) return undefined
-  wrong.push(...missing.map((name) => `${variables[name]} is missing (${where})`))
+  reader.fault(...missing.map((name) => `${variables[name]} is missing (${where})`))
   if (missing.length > 0) return undefined
   const problems = [...(driver.check?.(settings) ?? []), ...exposed(settings.base_url)]
-  wrong.push(...problems.map((problem) => `${where} (${prefix}*): ${problem}`))
+  reader.fault(...problems.map((problem) => `${where} (${prefix}*): ${problem}`))
   if (problems.length > 0) return undefined
   const originOf = (url = '') => URL.parse(url)?.origin
-  const simulator = originOf(text('PAYMENT_SIMULATOR_URL'))
+  const simulator = originOf(reader.text('PAYMENT_SIMULATOR_URL'))
   const isLocal = simulator !== undefined && originOf(settings.base_url) === simulator
   const account = { driver: entry.driver, isLocal }
   const isReal = !isLoopback(URL.parse(settings.base_url ?? '')?.hostname ?? '')
@@ -243,10 +293,10 @@ function exposed(base = ''): string[] {
     : []
 }
 
-function readPrefix(payments: Payments, wrong: string[]): string {
+function readPrefix(payments: Payments, reader: Reader): string {
   const prefix = routePrefixOf({ payments })
   if (!/^[\w-]+(\/[\w-]+)*$/.test(prefix) || /^api(\/|$)/.test(prefix)) {
-    wrong.push('payments.webhooks.route_prefix must be a plain path that is not below api/')
+    reader.fault('payments.webhooks.route_prefix must be a plain path that is not below api/')
   }
   return prefix
 }
@@ -254,94 +304,75 @@ function readPrefix(payments: Payments, wrong: string[]): string {
 function readMiddleware(
   names: readonly string[],
   own: Readonly<Record<string, Middleware>>,
-  wrong: string[],
+  reader: Reader,
 ): (Middleware | 'api')[] {
   return names.flatMap((name) => {
     const found = own[name] ?? (name === 'api' ? name : undefined)
-    if (!found) wrong.push(`payments.webhooks.middleware: there is no middleware ${name}`)
+    if (!found) reader.fault(`payments.webhooks.middleware: there is no middleware ${name}`)
     return found ?? []
   })
 }
 
-function readTolerance(own: number | undefined, text: Text, wrong: string[]): number {
-  const seconds = own ?? Number(text('PAYMENT_TOLERANCE_SECONDS') ?? DEFAULT_TOLERANCE_SECONDS)
+function readTolerance(own: number | undefined, reader: Reader): number {
+  const seconds =
+    own ?? Number(reader.text('PAYMENT_TOLERANCE_SECONDS') ?? DEFAULT_TOLERANCE_SECONDS)
   if (!Number.isFinite(seconds) || seconds <= 0) {
-    wrong.push('tolerance_seconds (PAYMENT_TOLERANCE_SECONDS) must be a number of seconds above 0')
+    reader.fault(
+      'tolerance_seconds (PAYMENT_TOLERANCE_SECONDS) must be a number of seconds above 0',
+    )
   }
   return seconds
 }
 
 /** Events themselves are kept for 90 days, so their keys are kept for longer. */
-function readEventKeys(text: Text, wrong: string[]): number | undefined {
-  const days = text('PAYMENT_EVENT_KEYS_DAYS')
+function readEventKeys(reader: Reader): number | undefined {
+  const days = reader.text('PAYMENT_EVENT_KEYS_DAYS')
   if (days === undefined) return undefined
   if (!/^\d{1,5}$/.test(days) || Number(days) <= 90) {
-    wrong.push('PAYMENT_EVENT_KEYS_DAYS must be a whole number of days above 90')
+    reader.fault('PAYMENT_EVENT_KEYS_DAYS must be a whole number of days above 90')
   }
-  return Number(days) * 86_400_000
+  return Number(days) * DAY_MS
 }
 
-/** Undefined: nothing was given, or something else. */
-function oneOf<Value extends string>(
-  given: string | undefined,
-  values: readonly Value[],
-  name: string,
-  wrong: string[],
-): Value | undefined {
-  const found = values.find((value) => value === given)
-  if (given !== undefined && found === undefined) {
-    const which = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
-    wrong.push(`${name} must be ${which}`)
-  }
-  return found
-}
-
-function readInstallation(text: Text, wrong: string[]): string | undefined {
-  const id = text('PAYMENT_INSTALLATION')
+function readInstallation(reader: Reader): string | undefined {
+  const id = reader.text('PAYMENT_INSTALLATION')
   if (id !== undefined && !INSTALLATION.test(id)) {
-    wrong.push('PAYMENT_INSTALLATION must be the id of a database: 32 digits of 0 to 9 and a to f')
+    reader.fault(
+      'PAYMENT_INSTALLATION must be the id of a database: 32 digits of 0 to 9 and a to f',
+    )
   }
   return id
 }
 
-function readListeners(listeners: Listeners, wrong: string[]): Listeners {
+function readListeners(listeners: Listeners, reader: Reader): Listeners {
   for (const name of Object.keys(listeners)) {
     if (!isEventName(name)) {
-      wrong.push(`payments.listeners: there is no event ${name}`)
+      reader.fault(`payments.listeners: there is no event ${name}`)
     }
   }
   return listeners
 }
 
-function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
-  const url = eventsUrl(text, wrong)
-  const { secrets, problem } = readWhsecs(text('PAYMENT_EVENTS_SECRET'))
-  const types = text('PAYMENT_EVENTS_TYPES')
+function readEndpoint(reader: Reader): Endpoint | undefined {
+  const url = eventsUrl(reader)
+  const { secrets, problem } = readWhsecs(reader.text('PAYMENT_EVENTS_SECRET'))
+  const types = reader
+    .text('PAYMENT_EVENTS_TYPES')
     ?.split(/[\s,]+/)
     .filter(Boolean)
   for (const name of types ?? []) {
-    if (!isEventName(name)) wrong.push(`PAYMENT_EVENTS_TYPES: there is no event ${name}`)
+    if (!isEventName(name)) reader.fault(`PAYMENT_EVENTS_TYPES: there is no event ${name}`)
   }
   if (url === undefined) return undefined
-  if (secrets.length === 0) wrong.push('PAYMENT_EVENTS_SECRET is missing: events are sent signed')
-  if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
+  if (secrets.length === 0) reader.fault('PAYMENT_EVENTS_SECRET is missing: events are sent signed')
+  if (problem !== undefined) reader.fault(`PAYMENT_EVENTS_SECRET: ${problem}`)
   return { url, secrets, ...(types && { types: new Set(types.filter(isEventName)) }) }
 }
 
 /** Events contain what was paid, and for which order. */
-function eventsUrl(text: Text, wrong: string[]): string | undefined {
-  const value = text('PAYMENT_EVENTS_URL')
+function eventsUrl(reader: Reader): string | undefined {
+  const value = reader.text('PAYMENT_EVENTS_URL')
   const problem = value === undefined ? undefined : addressProblem(value)
-  if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_URL ${problem}`)
+  if (problem !== undefined) reader.fault(`PAYMENT_EVENTS_URL ${problem}`)
   return URL.canParse(value ?? '') ? value : undefined
-}
-
-function httpUrl(name: string, text: Text, wrong: string[]): string | undefined {
-  const value = text(name)
-  if (value === undefined) return undefined
-  if (!(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
-    wrong.push(`${name} is not an http(s) URL`)
-    return undefined
-  }
-  return value
 }
