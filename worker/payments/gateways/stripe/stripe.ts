@@ -20,7 +20,7 @@ import {
   warning,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { readEvent, readsFor, verifySignature } from './webhook.ts'
+import { readEvent, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -152,6 +152,12 @@ export const stripe = {
       }
     }
 
+    const reads = {
+      intent: (id: string) => get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`),
+      dispute: (id: string) => get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`),
+      readRefunds,
+    }
+
     return {
       key,
       privateFields: wire.PRIVATE_FIELDS,
@@ -190,22 +196,12 @@ export const stripe = {
         }
       },
 
-      async handleWebhook({ headers, bytes, body }, limitedCall) {
+      async handleWebhook({ headers, bytes, body }, call) {
         const signature = headers.get('stripe-signature')
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
         const occurredAt = await verifySignature(signature, bytes, keys)
         const raw: unknown = JSON.parse(body)
-        const call = readsFor(raw, limitedCall)
-        return await readEvent({
-          gateway: key,
-          raw,
-          occurredAt,
-          readIntent: (id) =>
-            call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
-          readRefunds: (intent) => readRefunds(intent, call),
-          readDispute: (id) =>
-            call.send(get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`)),
-        })
+        return await readEvent({ gateway: key, raw, occurredAt }, { call, ...reads })
       },
 
       async checkStatus({ gatewayTransactionId }, call) {

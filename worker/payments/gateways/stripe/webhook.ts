@@ -5,7 +5,13 @@ import * as z from 'zod'
 import type { Hmac } from '../../../shared/sha256.ts'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import type { RefundSet, VerifiedWebhook } from '../../domain/types.ts'
-import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
+import type {
+  GatewayCall,
+  GatewayReply,
+  GatewayRequest,
+  IgnoredWebhook,
+  UnreadableWebhook,
+} from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'
 
@@ -66,18 +72,26 @@ const event = z.object({
   data: z.object({ object: z.unknown() }).optional().catch(undefined),
 })
 
-/** What is known before the event is parsed, and what it may ask of Stripe. */
-export interface Delivery {
+/** What is known before the event is parsed. */
+interface Delivered {
   gateway: string
   /** The parsed body. */
   raw: unknown
   /** ms */
   occurredAt: number
-  readIntent(id: string): Promise<GatewayReply>
-  /** All of a PaymentIntent. */
-  readRefunds(intent: string): Promise<RefundSet>
-  readDispute(id: string): Promise<GatewayReply>
 }
+
+/** What it may ask of Stripe. */
+interface Requests {
+  /** Shares its limit with callbacks of strangers. */
+  call: GatewayCall
+  intent(id: string): GatewayRequest
+  dispute(id: string): GatewayRequest
+  /** All of a PaymentIntent. */
+  readRefunds(intent: string, call: GatewayCall): Promise<RefundSet>
+}
+
+type Delivery = Delivered & ReturnType<typeof readsFor>
 
 type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
 
@@ -95,16 +109,24 @@ class NotReadable extends Error {
  * What the event in `raw`, which is signed, asks of Stripe: it shares no limit with callbacks of
  * strangers. Throws NotReadable for what our key does not know or may not read.
  */
-export const readsFor = (raw: unknown, call: GatewayCall): GatewayCall => ({
-  async send(request) {
-    const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
-    if (reply.status !== 403 && reply.status !== 404) return reply
-    throw new NotReadable(request.endpoint, reply)
-  },
-  warn: (event, fields) => call.warn(event, fields),
-})
+function readsFor(raw: unknown, { call, intent, dispute, readRefunds }: Requests) {
+  const proven: GatewayCall = {
+    async send(request) {
+      const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
+      if (reply.status !== 403 && reply.status !== 404) return reply
+      throw new NotReadable(request.endpoint, reply)
+    },
+    warn: (event, fields) => call.warn(event, fields),
+  }
+  return {
+    readIntent: (id: string) => proven.send(intent(id)),
+    readRefunds: (intent: string) => readRefunds(intent, proven),
+    readDispute: (id: string) => proven.send(dispute(id)),
+  }
+}
 
-export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
+export async function readEvent(delivered: Delivered, requests: Requests): Promise<ReadWebhook> {
+  const delivery = { ...delivered, ...readsFor(delivered.raw, requests) }
   const { object, data, ...read } = parseReply(event, delivery.raw, 'the event')
   const { type } = read
   // It names an object and does not contain it. We use none of those.
