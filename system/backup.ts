@@ -8,8 +8,12 @@ import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
-import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
-import { insertRows } from '../worker/payments/ledger/libsql/store-libsql.ts'
+import {
+  bind,
+  insertRows,
+  type Row,
+  type Value,
+} from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'

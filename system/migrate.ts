@@ -8,12 +8,12 @@ import {
   readSchemaState,
   type SchemaState,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { textsBetween } from '../worker/payments/ledger/libsql/search-texts-libsql.ts'
 import {
   type Row,
   type Statement,
   statement,
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
-import { textsBetween } from '../worker/payments/ledger/libsql/store-libsql.ts'
 import { backoffMs, type Clock, hostClock, pause } from '../worker/shared/clock.ts'
 import { readScripts, type Scripts } from './migration-scripts.ts'
 import { StartError } from './start-error.ts'

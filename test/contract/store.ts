@@ -505,9 +505,9 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       const left = [came('parked', NOW - MINUTE, 'parked'), came('now', NOW)]
       await save({ webhookEvents: [old, older, ...left] })
       const ids = async () => (await queries.webhookEvents({}, { limit: 9 })).map(({ id }) => id)
-      expect(await store.forget(NOW, 1)).toBe(1)
+      expect(await store.dropOldEvents(NOW, 1)).toBe(1)
       expect(await ids()).toEqual(['parked', 'old', 'now'])
-      expect([await store.forget(NOW, 9), await store.forget(NOW, 9)]).toEqual([1, 0])
+      expect([await store.dropOldEvents(NOW, 9), await store.dropOldEvents(NOW, 9)]).toEqual([1, 0])
       expect(await ids()).toEqual(['parked', 'now'])
       const known = async (event_id: string) => {
         const { rows } = await load([['event', 'bank', event_id]])
@@ -516,7 +516,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       const all = ['old', 'older', 'parked', 'now', 'never']
       const keys = async () => Promise.all(all.map(known))
       expect(await keys()).toEqual([true, true, false, false, false])
-      expect(await store.forget(NOW, 9, NOW - MINUTE + 1)).toBe(0)
+      expect(await store.dropOldEvents(NOW, 9, NOW - MINUTE + 1)).toBe(0)
       expect(await keys()).toEqual([true, false, false, false, false])
     })
   })

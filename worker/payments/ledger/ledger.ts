@@ -173,8 +173,10 @@ export function openLedger(deps: LedgerDeps) {
      * never dispatched. Resolves when the results are stored.
      */
     dispatchDue: (claim: DueClaim): Promise<DispatchReport> => outbox.dispatchDue(claim),
-    forget: store.forget,
+    dropOldEvents: store.dropOldEvents,
+    /** @forTests What is leased when, without a dispatch. */
     claimPending,
+    /** @forTests What an outcome is stored as, without a dispatch. */
     settleDispatched,
   }
 }

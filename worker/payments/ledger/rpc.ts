@@ -16,7 +16,7 @@ export type LedgerApi = Ledger & GatewayGuard & Refusals
 const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof typeof ACTS>, true>> = {
   applyParked: true,
   dispatchDue: true,
-  forget: true,
+  dropOldEvents: true,
   admit: true,
   report: true,
   accessToken: true,

@@ -14,7 +14,7 @@ export type Sweeper = ReturnType<typeof createSweeper>
 
 export interface SweeperDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] &
-    Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
+    Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'dropOldEvents'>
   queries: Pick<PaymentQueries, 'waiting'>
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs?: number | undefined
@@ -166,6 +166,10 @@ class Sweep {
     const { ledger, clock, eventKeysMs } = this.#deps
     const now = clock.now()
     const keysBefore = eventKeysMs === undefined ? undefined : now - eventKeysMs
-    this.#report.forgotten = await ledger.forget(now - RETENTION_MS, RETENTION_BATCH, keysBefore)
+    this.#report.forgotten = await ledger.dropOldEvents(
+      now - RETENTION_MS,
+      RETENTION_BATCH,
+      keysBefore,
+    )
   }
 }

@@ -23,9 +23,9 @@ it('an event of which only the key is left is a duplicate, and without a key it 
       gatewayReference: 'given back by hand',
     })
   }
-  expect(await w.ledger.forget(T0 + DAY, 10)).toBe(2)
+  expect(await w.ledger.dropOldEvents(T0 + DAY, 10)).toBe(2)
   expect(await w.webhook(late, event)).toMatchObject({ outcome: 'duplicate', pending: [] })
-  await w.ledger.forget(0, 10, T0 + DAY)
+  await w.ledger.dropOldEvents(0, 10, T0 + DAY)
   expect(database.all('SELECT * FROM payment_event_keys')).toEqual([])
   const before = await w.read(late)
   expect(await w.webhook(late, event)).toMatchObject({ outcome: 'late_payment', pending: [] })

@@ -58,14 +58,14 @@ const reset = () => Object.assign(new Error('reset'), { durableObjectReset: true
 describe('the ledger in an object', () => {
   it('passes a call on, and returns its answer', async () => {
     const ledger = ledgerOver(
-      object({ forget: async (before: number, limit: number) => before + limit }),
+      object({ dropOldEvents: async (before: number, limit: number) => before + limit }),
     )
-    expect(await ledger.forget(40, 2)).toBe(42)
+    expect(await ledger.dropOldEvents(40, 2)).toBe(42)
   })
 
   it('distinguishes an unavailable ledger from a failed call', async () => {
     const calls = object({
-      forget: async () => {
+      dropOldEvents: async () => {
         throw new LedgerUnavailable('the database was out of reach')
       },
       redeliver: async () => {
@@ -73,7 +73,7 @@ describe('the ledger in an object', () => {
       },
     })
     const ledger = ledgerOver(calls)
-    await expect(ledger.forget(1, 1)).rejects.toMatchObject({ code: 'ledger_unavailable' })
+    await expect(ledger.dropOldEvents(1, 1)).rejects.toMatchObject({ code: 'ledger_unavailable' })
     await expect(ledger.redeliver({ id: 'x', now: 1 })).rejects.toThrow('past 2^53')
     expect(stubs).toBe(2)
     expect(logged).toMatchObject([['error', 'payments.ledger.failed', { method: 'redeliver' }]])
@@ -93,10 +93,10 @@ describe('the ledger in an object', () => {
     const open = () => {
       opened++
       if (!isRight) throw new Error('PAYMENT_DATABASE_URL is missing')
-      return { forget: async () => 1 } as unknown as LedgerApi
+      return { dropOldEvents: async () => 1 } as unknown as LedgerApi
     }
     const answer = answersOf(open, () => undefined)
-    const call = JSON.stringify({ name: 'forget', args: [1, 1] })
+    const call = JSON.stringify({ name: 'dropOldEvents', args: [1, 1] })
     expect(JSON.parse(await answer(call))).toMatchObject({ ok: false, code: 'failed' })
     isRight = true
     const replies = [await answer(call), await answer(call)]

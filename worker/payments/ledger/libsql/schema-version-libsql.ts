@@ -6,6 +6,9 @@ import { SchemaMismatch } from '../failures.ts'
 import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
+/** In a statement: the version; NULL while a migration is under way. */
+export const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
+
 export interface SchemaState {
   /** 0: there are no tables. */
   version: number

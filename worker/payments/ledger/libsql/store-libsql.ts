@@ -6,26 +6,21 @@
 // same value. And a value that this code cannot read stays as it is.
 
 import type { Key, WorkingSet } from '../../acts/act.ts'
-import { fold } from '../../domain/fold.ts'
 import {
-  type NoteRow,
   SCHEMA_VERSION,
   TABLE_NAMES,
   TABLES,
   type TableName,
   type TableRow,
-  type TransactionRow,
 } from '../../domain/rows.ts'
-import type { Metadata } from '../../domain/types.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
-import { type Database, isTransient, reachable } from './database-libsql.ts'
+import { type Database, isTransient } from './database-libsql.ts'
 import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
-import { schemaMismatch } from './schema-version-libsql.ts'
-import { type Row, type Statement, statement } from './statement-libsql.ts'
-
-/** NULL while a migration is under way. */
-const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
+import { dropOldEvents } from './old-events-libsql.ts'
+import { SCHEMA, schemaMismatch } from './schema-version-libsql.ts'
+import { addTexts, insertTexts } from './search-texts-libsql.ts'
+import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
 const POSITION = statement(
   `SELECT batch, installation, ${PAUSE}, ${SCHEMA} AS schema FROM payment_ledger`,
@@ -90,20 +85,8 @@ export function libsqlStore(database: Database, own = new Installation()) {
         throw new StaleRows('the rows are not what is stored now', { cause })
       }
     },
-    /**
-     * Leaves the bare keys of settled webhook events that are older, and deletes keys of before
-     * `keysBefore`; answers how many events, `limit` of each at most.
-     */
-    async forget(before: number, limit: number, keysBefore?: number): Promise<number> {
-      const signal = AbortSignal.timeout(FORGET_WITHIN_MS)
-      const statements = [
-        statement(KEEP_KEYS, { before, limit }),
-        statement(FORGET, { before, limit }),
-        ...(keysBefore === undefined ? [] : [statement(FORGET_KEYS, { keysBefore, limit })]),
-      ]
-      const [, rows = []] = await reachable(database.write(statements, signal))
-      return rows.length
-    },
+    dropOldEvents: (before: number, limit: number, keysBefore?: number) =>
+      dropOldEvents(database, before, limit, keysBefore),
   }
 }
 
@@ -150,18 +133,6 @@ const saveOf = (rows: WorkingSet): Statement[] => [
   ...insertTexts(rows.changesOf('transactions').inserted),
   ...addTexts(rows.changesOf('notes').inserted),
 ]
-
-/**
- * For a statement that takes `:rows`, a JSON array of arrays: each of them as `v` of `rows`.
- * Materialized, since json_each writes a row's JSON anew for each value that is read of it: of 20
- * columns, three times the work.
- */
-const WITH_ROWS = 'WITH rows(v) AS MATERIALIZED (SELECT value FROM json_each(:rows))'
-
-/** Inserts the values of `:rows`. With a WHERE, so that ON CONFLICT may follow. */
-export const insertRows = (table: string, columns: readonly string[]): string =>
-  `${WITH_ROWS} INSERT INTO ${table} (${columns.join(', ')})
-    SELECT ${columns.map((_, at) => `v ->> ${at}`).join(', ')} FROM rows WHERE true`
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
@@ -212,75 +183,3 @@ const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =
       }),
     ),
   )
-
-type Named = Pick<TransactionRow, 'reference' | 'description' | 'metadata'>
-type Searched = Named & Pick<TransactionRow, 'id'>
-
-const INSERT = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
-  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
-
-/** The texts by which payments are found, one row beside each that the same save inserts. */
-const insertTexts = (rows: readonly Searched[]): Statement[] =>
-  rows.length === 0 ? [] : [statement(INSERT, { rows: textsOf(rows) })]
-
-/** A note is a further line of what its payment is found by; the same line is not needed twice. */
-const ADD = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
-  FROM rows CROSS JOIN payment_transactions t
-  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
-
-const addTexts = (notes: readonly NoteRow[]): Statement[] =>
-  notes.map((note) => {
-    const lines = JSON.stringify([[note.transaction_id, `${fold(note.text)}\n`]])
-    return statement(ADD, { rows: lines })
-  })
-
-/** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
-const textsOf = (rows: readonly Searched[]): string =>
-  JSON.stringify(rows.map((row) => [row.id, textOf(row)]))
-
-function textOf(row: Searched): string {
-  try {
-    return searchText(row)
-  } catch {
-    return searchText({ ...row, metadata: null })
-  }
-}
-
-/**
- * Everything of a payment that is found by any part of it: a line each, the reference first. No
- * folded text has a line break.
- */
-export function searchText({ reference, description, metadata }: Named): string {
-  const values = Object.values((JSON.parse(metadata ?? '{}') as Metadata | null) ?? {})
-  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number')
-  const named = [reference, description ?? '', ...texts.map(String)]
-  return `\n${named.map(fold).join('\n')}\n`
-}
-
-/** For a step of a migration that has `:texts`: those of the payments between two ids. */
-export async function textsBetween(
-  read: (statements: readonly Statement[]) => Promise<Row[][]>,
-  ids: { after: string; upto: string },
-): Promise<string> {
-  const sql = `SELECT id, reference, description, metadata FROM payment_transactions
-    WHERE id > :after AND id <= :upto ORDER BY id`
-  const [rows = []] = await read([statement(sql, ids)])
-  return textsOf(rows as unknown as Searched[])
-}
-
-/** As long as the group commit gives one of its groups. */
-const FORGET_WITHIN_MS = 6_000
-
-/** A parked event may be a payer's money: it stays until its payment appears. */
-const OLD = `FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
-  AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at, id LIMIT :limit`
-
-const KEEP_KEYS = `INSERT INTO payment_event_keys (gateway, event_id, received_at)
-  SELECT gateway, event_id, received_at ${OLD}`
-
-const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id ${OLD}) RETURNING id`
-
-/** They came in the order of their age: without an index, and without reading all of them. */
-const FORGET_KEYS = `DELETE FROM payment_event_keys WHERE received_at < :keysBefore
-  AND ${SCHEMA} = ${SCHEMA_VERSION}
-  AND rowid IN (SELECT rowid FROM payment_event_keys ORDER BY rowid LIMIT :limit)`
