@@ -52,7 +52,7 @@ export function BoardFilters(props: BoardFiltersProps) {
       label: 'Work',
       any: 'Any work',
       values: execution,
-      textOf: (state) => EXECUTIONS[state as Execution] ?? state,
+      textOf: (state) => EXECUTIONS[state as Execution]?.text ?? state,
     },
     { name: 'actor', label: 'Who works', any: 'Whoever works', values: actor },
     { name: 'tree', label: 'Worktree', any: 'Any worktree', values: tree },

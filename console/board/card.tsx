@@ -143,7 +143,7 @@ export const TaskLink = ({ id, title, view = 'board', query }: TaskLinkProps) =>
 
 /** The CSS class for the colour of the edge. */
 const edgeClass = (card: CardData): string =>
-  card.task.invalid === undefined ? (workState(card)?.name ?? '') : 'invalid'
+  card.task.invalid === undefined ? (workState(card)?.tone ?? '') : 'stop'
 
 /** Above what was said last. What only may begin is among the chips. */
 const Worker = ({ card }: { card: CardData }) =>
@@ -154,8 +154,8 @@ const Worker = ({ card }: { card: CardData }) =>
   )
 
 const isWork = (card: CardData): boolean => {
-  const name = workState(card)?.name
-  return name !== undefined && name !== 'ready' && name !== 'blocked'
+  const tone = workState(card)?.tone
+  return tone !== undefined && tone !== 'ready' && tone !== 'blocked'
 }
 
 /** Further labels are only counted. */
@@ -206,7 +206,7 @@ export function WorkChip({ card }: { card: CardData }) {
   const state = workState(card)
   if (!state) return null
   return (
-    <span class={`chip work ${state.name}`}>
+    <span class={`chip work ${state.tone}`}>
       <span class="who">{state.text}</span>
       {card.since !== undefined && isWork(card) && (
         <span class="for">

@@ -180,22 +180,24 @@ const rankOf = ({ rank = Infinity }: Ranked): number => rank
 
 export type Execution = NonNullable<Task['executionState']>
 
-export const EXECUTIONS: Readonly<Record<Execution, string>> = {
-  active: 'Working',
-  stalled: 'Stalled',
-  awaiting_review: 'Awaiting review',
-}
-
 export interface WorkState {
-  name: Execution | 'silent' | 'review' | 'ready' | 'blocked'
+  /** A class of the style sheets. */
+  tone: 'go' | 'caution' | 'stop' | 'accent' | 'ready' | 'blocked'
   text: string
 }
 
-const WORK: Readonly<Record<Exclude<TaskState, 'ready'>, WorkState>> = {
-  work: { name: 'active', text: EXECUTIONS.active },
-  silent: { name: 'silent', text: 'Silent' },
-  stalled: { name: 'stalled', text: EXECUTIONS.stalled },
-  review: { name: 'review', text: 'To review' },
+export const WORK: Readonly<Record<TaskState, WorkState>> = {
+  work: { tone: 'go', text: 'Working' },
+  silent: { tone: 'caution', text: 'Silent' },
+  stalled: { tone: 'stop', text: 'Stalled' },
+  review: { tone: 'accent', text: 'To review' },
+  ready: { tone: 'ready', text: 'Ready' },
+}
+
+export const EXECUTIONS: Readonly<Record<Execution, WorkState>> = {
+  active: WORK.work,
+  stalled: WORK.stalled,
+  awaiting_review: { tone: 'accent', text: 'Awaiting review' },
 }
 
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
@@ -205,17 +207,15 @@ export function workState(card: CardData): WorkState | undefined {
   if (state && state !== 'ready') return withActor(WORK[state], card)
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
-  if (executionState) {
-    return withActor({ name: executionState, text: EXECUTIONS[executionState] }, card)
-  }
-  if (state === 'ready') return { name: 'ready', text: 'Ready' }
+  if (executionState) return withActor(EXECUTIONS[executionState], card)
+  if (state === 'ready') return WORK.ready
   if (waitsFor.length === 0) return undefined
   const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : `${id} (does not exist)`))
-  return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }
+  return { tone: 'blocked', text: `Blocked by ${names.join(', ')}` }
 }
 
-const withActor = ({ name, text }: WorkState, { actor }: CardData): WorkState => ({
-  name,
+const withActor = ({ tone, text }: WorkState, { actor }: CardData): WorkState => ({
+  tone,
   text: actor === undefined ? text : `${text}: ${actor}`,
 })
 

@@ -2,7 +2,7 @@
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
 import { compareIds } from '../../worker/board/tasks/next-task.ts'
-import type { TaskState } from '../../worker/board/tasks/task-state.ts'
+import { TASK_STATES } from '../../worker/board/tasks/task-state.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {
@@ -57,12 +57,8 @@ export function columnsOf(
 const compareCards = (one: CardData, other: CardData) =>
   urgencyOf(one) - urgencyOf(other) || compareTasks(one.task, other.task)
 
-const FIRST: readonly (TaskState | undefined)[] = ['stalled', 'silent', 'work', 'review']
-
-function urgencyOf({ state }: CardData): number {
-  const at = FIRST.indexOf(state)
-  return at === -1 ? FIRST.length : at
-}
+/** What is ready stands among the others. */
+const urgencyOf = ({ state = 'ready' }: CardData): number => TASK_STATES.indexOf(state)
 
 /** The last changed first. Of the same time, or without one, the newer id first. */
 function compareChanges(one: CardData, other: CardData): number {

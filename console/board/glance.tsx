@@ -6,7 +6,7 @@ import { linkTo, route } from '../router.ts'
 import { number } from '../ui/format.ts'
 import { Lasting } from '../ui/time.tsx'
 import { Title, WorkChip } from './card.tsx'
-import type { CardData } from './cards.ts'
+import { type CardData, WORK } from './cards.ts'
 import { type Count, STATES } from './counts.ts'
 
 interface GlanceProps {
@@ -67,7 +67,7 @@ function CountLink({ count: { state, count, since, query, isOn } }: { count: Cou
   const { sort = '', groups = '' } = route.value.query
   return (
     <a
-      class={`tally ${count === 0 ? '' : state}`}
+      class={`tally ${count === 0 ? '' : WORK[state].tone}`}
       href={linkTo({ view: 'board', query: { sort, groups, ...query } })}
       aria-current={isOn ? 'true' : undefined}
     >

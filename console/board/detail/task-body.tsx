@@ -22,6 +22,7 @@ import {
   type TreeMark,
   treeText,
   unreadable,
+  WORK,
 } from '../cards.ts'
 import { TaskHistory, useHistory } from '../happened/task-history.tsx'
 import { EndClaim } from './end-claim.tsx'
@@ -273,11 +274,11 @@ function Outcome({ run: { exit, timedout } }: { run: Run }) {
   )
 }
 
-const HEALTH: Readonly<Record<Session['health'], string>> = {
-  active: 'Working',
-  stalled: 'Stalled',
-  finished: 'Finished',
-  canceled: 'Canceled',
+const HEALTH: Readonly<Record<Session['health'], { tone: string; text: string }>> = {
+  active: WORK.work,
+  stalled: WORK.stalled,
+  finished: { tone: '', text: 'Finished' },
+  canceled: { tone: '', text: 'Canceled' },
 }
 
 function SessionItem({ session, path }: { session: Session; path: string }) {
@@ -288,7 +289,7 @@ function SessionItem({ session, path }: { session: Session; path: string }) {
   return (
     <li>
       <p class="who row">
-        <span class={`chip work ${health}`}>{HEALTH[health]}</span>
+        <span class={`chip work ${HEALTH[health].tone}`}>{HEALTH[health].text}</span>
         <strong>{actor}</strong>
         <span class="hint">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
       </p>

@@ -141,11 +141,11 @@ describe('who works on a card', () => {
 describe('the state of the work', () => {
   it('is the work in progress rather than the readiness', () => {
     const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
-    expect(workState(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
+    expect(workState(active)).toEqual({ tone: 'go', text: 'Working: agent:otto' })
     expect(workState(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
     expect(workState(card({ ready: true }))?.text).toBe('Ready')
     const silent = card({ executionState: 'active' }, { state: 'silent', actor: 'dim · root@vm' })
-    expect(workState(silent)).toEqual({ name: 'silent', text: 'Silent: dim · root@vm' })
+    expect(workState(silent)).toEqual({ tone: 'caution', text: 'Silent: dim · root@vm' })
     expect(workState(card({}, { state: 'review' }))?.text).toBe('To review')
   })
 

@@ -5,11 +5,14 @@ import { durationMs } from '../../shared/duration.ts'
 import type { LightTask, Session } from '../wire.ts'
 import { closedAt, closingMarks, isClosedInMain } from './closed-in.ts'
 
+/** In order of urgency. */
+export const TASK_STATES = ['stalled', 'silent', 'work', 'review', 'ready'] as const
+
 /**
  * `stalled`: its claim expired, or its session is stale. `silent`: somebody works on it, and shows
  * no sign of it. `review`: done in a tree, or as its holder says, and open in the main tree.
  */
-export type TaskState = 'stalled' | 'silent' | 'work' | 'review' | 'ready'
+export type TaskState = (typeof TASK_STATES)[number]
 
 /** `since`: in ms; for whom works the beginning, for whom is silent the last sign. */
 export interface CurrentState {
