@@ -277,7 +277,7 @@ export class Board implements Records {
 
   /** Marks what trees made another since. Whether they did. */
   #touchTrees(): boolean {
-    const names = this.trees.takeChanged()
+    const names = this.trees.takeTouched()
     this.#touchNames(names)
     return names.length > 0
   }

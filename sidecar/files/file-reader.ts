@@ -37,7 +37,7 @@ export type FileState =
 /** A linked worktree, which holds a copy of the store. */
 interface Copied {
   tree: { dir: string; store: Store }
-  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] }
+  compare(path: string, hash: string, bytes: Buffer): { isChanged: boolean; blobs: string[] }
 }
 
 interface ReaderDeps {
@@ -90,7 +90,7 @@ export class FileReader {
     if (hash === knownHash) return withoutNews(hash, looked)
     const copy = copied?.compare(path, hash, source.bytes)
     const signs = copy ? { ...looked, blobs: copy.blobs } : looked
-    if (isSparing && copy && !copy.isNews) return withoutNews(hash, signs)
+    if (isSparing && copy && !copy.isChanged) return withoutNews(hash, signs)
     return this.#parsed(found, source, { hash, ...signs })
   }
 

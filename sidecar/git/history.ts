@@ -3,7 +3,7 @@
 
 /** A text that a commit gave a file. */
 export interface Version {
-  /** Undefined: it took the file out. */
+  /** Undefined: it removed the file. */
   blob: string | undefined
   /** Committer's time, in s. */
   at: number

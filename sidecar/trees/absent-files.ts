@@ -5,25 +5,26 @@ import type { FileTable } from '../files/file-table.ts'
 import type { BaseTasks } from './base-tasks.ts'
 import { isInAll, isMergedAway, pathIn, type Tree } from './tree.ts'
 
-/** A tree, and what is known of its files. */
 interface OneTree {
   readonly tree: Tree
   readonly isKnown: boolean
-  readonly table: Pick<FileTable, 'hashOf'>
   /** Of the main tree's file in the same place. */
   mainHash(path: string): string | undefined
 }
 
 export class AbsentFiles {
   readonly #of: OneTree
+  readonly #table: Pick<FileTable, 'hashOf'>
   readonly #bases: BaseTasks
   /** They were there once. */
   readonly #removed = new Set<string>()
   /** Those that neither tree has any more, with the names of their tasks. */
   readonly #vanished = new Map<string, ReadonlySet<string>>()
 
-  constructor(of: OneTree, bases: BaseTasks) {
+  /** `table`: what is known of its files. */
+  constructor(of: OneTree, table: Pick<FileTable, 'hashOf'>, bases: BaseTasks) {
     this.#of = of
+    this.#table = table
     this.#bases = bases
   }
 
@@ -82,5 +83,5 @@ export class AbsentFiles {
     return this.#of.mainHash(path) === undefined && !this.#isThere(path) && isInAll(tree, path)
   }
 
-  #isThere = (path: string): boolean => this.#of.table.hashOf(path) !== undefined
+  #isThere = (path: string): boolean => this.#table.hashOf(path) !== undefined
 }

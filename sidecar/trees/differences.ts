@@ -105,8 +105,8 @@ export class Differences {
     }
   }
 
-  /** What lists are compared with. */
-  lists = (): Tree[] => [...this.#files.values()].flatMap(({ list }) => list ?? [])
+  /** The trees that lists are compared with. */
+  listTrees = (): Tree[] => [...this.#files.values()].flatMap(({ list }) => list ?? [])
 
   /** The paths of lists of which no text could be read yet. */
   unread = (): string[] =>

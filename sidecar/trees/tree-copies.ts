@@ -6,7 +6,8 @@ import { BaseTasks, type Wanted } from './base-tasks.ts'
 import type { Copy, TreeMark } from './differences.ts'
 import type { KeptTree, ToKeep } from './kept-trees.ts'
 import { isNew, type Tree } from './tree.ts'
-import { type KeptFiles, type MainFiles, TreeFiles } from './tree-files.ts'
+import { type KeptFiles, TreeFiles } from './tree-files.ts'
+import type { MainFiles } from './tree-tasks.ts'
 
 /** What trees made of a task. */
 export interface InTrees {
@@ -38,7 +39,7 @@ export class TreeCopies {
   /** For files with many tasks. */
   readonly #bases = new BaseTasks()
   /** Names of tasks. */
-  readonly #changed = new Set<string>()
+  readonly #touched = new Set<string>()
   /** What an earlier run knew, by the names of the trees, until the first are taken. */
   #restored: ReadonlyMap<string, KeptFiles> = new Map()
 
@@ -53,9 +54,9 @@ export class TreeCopies {
   }
 
   /** The names of the tasks that may be others since this was last asked. */
-  takeChanged(): string[] {
-    const names = [...this.#changed]
-    this.#changed.clear()
+  takeTouched(): string[] {
+    const names = [...this.#touched]
+    this.#touched.clear()
     return names
   }
 
@@ -83,8 +84,10 @@ export class TreeCopies {
     }
     for (const tree of now.values()) this.#add(tree)
     this.#restored = new Map()
-    const lists = [...this.#trees.values()].flatMap(({ differences }) => differences.lists())
-    this.#bases.keep([...trees, ...lists])
+    const listTrees = [...this.#trees.values()].flatMap(({ differences }) =>
+      differences.listTrees(),
+    )
+    this.#bases.keep([...trees, ...listTrees])
   }
 
   /** All files of these trees were read. */
@@ -196,8 +199,8 @@ export class TreeCopies {
   }
 
   #add(tree: Tree): void {
-    const [main, bases, due, changed] = [this.#main, this.#bases, this.due, this.#changed]
-    const files = new TreeFiles(tree, { main, bases, due, changed })
+    const [main, bases, due, touched] = [this.#main, this.#bases, this.due, this.#touched]
+    const files = new TreeFiles(tree, { main, bases, due, touched })
     this.#trees.set(tree.dir, files)
     const kept = this.#restored.get(tree.name)
     if (kept) files.restore(kept)

@@ -76,7 +76,7 @@ test('a commit counts if it comes after the merge base and is not older than the
   ])
 })
 
-test('of a list each task counts alone, and one that was not in it as taken out', () => {
+test('of a list each task counts alone, and one that was not in it as removed', () => {
   const list = new ListHistory()
   const versions: Record<string, string>[] = [
     { a: '1', b: '1' },

@@ -151,7 +151,7 @@ test('of a list, what came by a squash is merely old, task by task', async () =>
   save(main, 'done', 'done', 'pending')
   commitAll(main)
   await until({})
-  // One that both took out, and the main tree has again.
+  // One that both removed, and the main tree has again.
   save(tree, 'done', 'done')
   commitAll(tree)
   await until({ 'master:3': 'feat: gone' })

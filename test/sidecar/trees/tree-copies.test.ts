@@ -24,7 +24,7 @@ function folder() {
   return { home, write }
 }
 
-test('a file that a tree took out and has again, as git knows it, is not gone', async () => {
+test('a file that a tree removed and has again, as git knows it, is not removed', async () => {
   const { home, write } = folder()
   for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
   const own = write(`main/${RENAMED}`, TASK)
@@ -49,9 +49,9 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
   board.ingest(copy, null)
   expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
 
-  board.trees.takeChanged()
+  board.trees.takeTouched()
   board.trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
-  expect(board.trees.takeChanged()).toContain('task:task-1')
+  expect(board.trees.takeTouched()).toContain('task:task-1')
   expect(board.trees.of('task:task-1')).toBeUndefined()
 })
 
@@ -90,9 +90,9 @@ test('what a tree changed stays while it is read in the place that it was moved 
   board.trees.take([again])
   expect(marks()).toMatchObject(before)
   ingest(`again/${BEFORE}`, begun)
-  board.trees.takeChanged()
+  board.trees.takeTouched()
   board.trees.read([again])
-  expect(board.trees.takeChanged()).toContain('task:task-1')
+  expect(board.trees.takeTouched()).toContain('task:task-1')
   expect(marks()).toMatchObject([{ tree: 'feat', dir: again.dir, status: 'Done' }])
   expect([...board.trees.trees.keys()]).toEqual([again.dir])
   board.trees.take([])
@@ -136,9 +136,9 @@ test('of a list that two trees changed, both are compared with what their merge 
   board.trees.read(trees)
   expect(board.trees.of('task:master:1')).toBeUndefined()
 
-  board.trees.takeChanged()
+  board.trees.takeTouched()
   for (const wanted of board.trees.wanted()) board.trees.learn(wanted, before)
-  expect(board.trees.takeChanged()).toContain('task:master:1')
+  expect(board.trees.takeTouched()).toContain('task:master:1')
   const marks = [
     { tree: 'feat', status: 'done' },
     { tree: 'other', status: 'review' },

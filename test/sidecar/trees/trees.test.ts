@@ -86,7 +86,7 @@ test('what is merely old in a tree is no change of it', async () => {
   expect((await folder.tasks())['TASK-2']?.status).toBe('Done')
 })
 
-test('a task that only a tree has is listed and never ready, and one that it took out is gone', async () => {
+test('a task that only a tree has is listed and never ready, and one that it removed is marked so', async () => {
   const { write } = bound(await open())
   write(`${FEAT}backlog/tasks/task-7 - Task-7.md`, task(7, 'To Do'))
   folder.remove(FEAT + fileOf(1))
@@ -252,7 +252,7 @@ test('a tree whose folder is gone or moved at a start keeps its marks, also afte
   renameSync(join(far, 'feat'), tree())
   write(FEAT + fileOf(1), task(1, 'In Progress'))
   await until({ ...before, 'TASK-1': 'feat: In Progress' })
-  // What was taken out is there again, and what was known is no more: each file is read anew.
+  // What was removed is there again, and what was known is no more: each file is read anew.
   await restart(() => {
     write(FEAT + fileOf(2), task(2, 'Done'))
     folder.remove(`${FEAT}backlog/tasks/task-7 - Task-7.md`)
@@ -309,7 +309,7 @@ test('after another branch was checked out, marks are those of its history', asy
   await expect.poll(() => folder.messages.at(-1)).toEqual(saved)
 })
 
-test('a task that the main tree renamed and a tree took out is gone there', async () => {
+test('a task that the main tree renamed and a tree removed is marked so', async () => {
   await open()
   folder.move(fileOf(1), 'backlog/tasks/task-1 - Other.md')
   folder.write('backlog/tasks/task-1 - Other.md', task(1, 'To Do', 'Other'))

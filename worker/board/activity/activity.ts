@@ -26,7 +26,7 @@ export interface Holders {
   finisherOf(task: string, now: number): string | undefined
 }
 
-/** By id, what a part of a publication made of a task; without `task`, it took it out. */
+/** By id, what a part of a publication made of a task; without `task`, it removed it. */
 export type TaskChanges = Map<string, { before?: Before; task?: Task }>
 
 /** A task that came, or changed. */

@@ -1,0 +1,157 @@
+// What is known of the files of one linked worktree, and of the tasks in them. Whatever sets a file
+// comes through here, so that the tasks that it had, and those that it has then, are touched: a board
+// looks at no other task again. No I/O, no clock.
+
+import { interning } from '../files/compact.ts'
+import { type Fact, type FileFacts, nameOf } from '../files/facts.ts'
+import { FileTable } from '../files/file-table.ts'
+import type { Store } from '../layouts/layout.ts'
+import { AbsentFiles } from './absent-files.ts'
+import type { BaseTasks } from './base-tasks.ts'
+import { Differences, type Differing } from './differences.ts'
+import type { Tree } from './tree.ts'
+
+/** What is known of the main tree. */
+export interface MainFiles {
+  store: Pick<Store, 'root' | 'fold'>
+  files: Pick<FileTable, 'hashOf' | 'factsOf'>
+  holders: {
+    /** All that claim a name. */
+    claims(name: string): readonly Fact[]
+    isAbout(fact: Fact): boolean
+  }
+  /** Sessions, heartbeats and runs of trees stand beside its own. */
+  add(fact: Fact): void
+  remove(fact: Fact): void
+}
+
+/** A tree, and where the main one has its files. */
+interface OneTree {
+  readonly tree: Tree
+  /** Until then none of its tasks counts. */
+  readonly isKnown: boolean
+  mainPath(path: string): string
+  mainHash(path: string): string | undefined
+}
+
+interface Deps {
+  main: MainFiles
+  bases: BaseTasks
+  /** Takes the names of tasks. */
+  touched: Set<string>
+}
+
+export type ReadDifferences = Omit<Differences, 'put' | 'forget'>
+
+/** Trees have files of the same names. */
+const sharedName = interning(100_000)
+
+export class TreeTasks {
+  readonly table: FileTable
+  readonly #of: OneTree
+  readonly #main: MainFiles
+  readonly #touched: Set<string>
+  readonly #differences: Differences
+  readonly #absent: AbsentFiles
+  /** Since it was last asked. */
+  #isTouched: boolean = true
+
+  constructor(of: OneTree, { main, bases, touched }: Deps) {
+    this.#of = of
+    this.#main = main
+    this.#touched = touched
+    this.table = new FileTable(of.tree.store.root, sharedName)
+    this.#differences = new Differences(main, bases)
+    this.#absent = new AbsentFiles(of, this.table, bases)
+  }
+
+  get differences(): ReadDifferences {
+    return this.#differences
+  }
+
+  /** `file`: undefined: it was removed. `differing`: undefined: it has the main tree's bytes. */
+  set(path: string, file: FileFacts | undefined, differing: Differing | undefined): void {
+    this.#touch(this.#differences.namesIn(path))
+    this.setUntouched(path, file, differing)
+    this.touchAt(path)
+  }
+
+  /** Where no task is another by it, or none of the tree counts yet. */
+  setUntouched(path: string, file: FileFacts | undefined, differing: Differing | undefined): void {
+    if (file) {
+      this.#absent.found(path)
+      this.table.put(path, file)
+    } else {
+      if (this.table.hashOf(path) !== undefined) this.#absent.removed(path)
+      this.table.delete(path)
+    }
+    this.#differ(path, differing)
+  }
+
+  /** Its bytes are the same, but not what they are compared with. */
+  setDiffering(path: string, differing: Differing | undefined): void {
+    this.#touch(this.#differences.namesIn(path))
+    this.#differ(path, differing)
+    this.touchAt(path)
+  }
+
+  /** Sets any of them. */
+  setAll(set: (differences: Differences) => void): void {
+    if (this.#of.isKnown) this.#touchAll()
+    set(this.#differences)
+    if (this.#of.isKnown) this.#touchAll()
+  }
+
+  /** The tasks that a file has, here and in the main tree. */
+  touchAt(path: string): void {
+    this.#touch(this.#namesAt(path))
+    this.touchVanished(path)
+  }
+
+  /** The tasks of a file, if it vanished, or had. */
+  touchVanished(path: string): void {
+    this.#touch(this.#absent.look([path]))
+  }
+
+  /** Whether anything was touched since this was last asked. */
+  takeIsTouched(): boolean {
+    const isTouched = this.#isTouched
+    this.#isTouched = false
+    return isTouched
+  }
+
+  hasRemoved = (name: string, path: string): boolean => this.#absent.hasRemoved(name, path)
+
+  hasVanished = (name: string): boolean => this.#absent.hasVanished(name)
+
+  /** The names of what it changed, and of what it may have removed. */
+  names = (): Generator<string> => this.#names(this.#absent.paths())
+
+  #differ(path: string, differing: Differing | undefined): void {
+    if (differing) this.#differences.put(path, differing)
+    else this.#differences.forget(path)
+  }
+
+  #touchAll(): void {
+    const absent = this.#absent.paths()
+    this.#touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
+    this.#touch(this.#names(absent))
+  }
+
+  #touch(names: Iterable<string>): void {
+    this.#isTouched = true
+    for (const name of names) this.#touched.add(name)
+  }
+
+  *#names(absent: readonly string[]): Generator<string> {
+    for (const [path] of this.#differences.entries()) yield* this.#namesAt(path)
+    for (const path of absent) yield* this.#namesAt(path)
+    yield* this.#absent.names()
+  }
+
+  *#namesAt(path: string): Generator<string> {
+    yield* this.#differences.namesIn(path)
+    for (const { kind, id } of this.#main.files.factsOf(this.#of.mainPath(path)))
+      if (kind === 'task') yield nameOf(this.#main.store, kind, id)
+  }
+}
