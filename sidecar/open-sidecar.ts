@@ -28,9 +28,8 @@ import type { Watch } from './watch/watch.ts'
  */
 const MAIN_TREE_MS = 2_500
 
-export interface SidecarPlan {
-  store: Store
-  edge: Edge
+/** What is the same for every board of a process. */
+export interface SidecarOptions {
   /** Folder of all caches; each store has its own in it. Undefined: a restart reads all files. */
   cacheDir: string | undefined
   /** Absent: only scans find what changed. */
@@ -42,6 +41,11 @@ export interface SidecarPlan {
   log: Log
   /** What the edge's status says of this sidecar. */
   version: string
+}
+
+export interface SidecarPlan extends SidecarOptions {
+  store: Store
+  edge: Edge
   /** Absent: it is not shown. */
   progress?: Progress | undefined
   onFailure?: (failure: Failure) => unknown

@@ -3,7 +3,12 @@
 import type { Log } from '../../worker/shared/log.ts'
 import type { Repositories } from '../git/repository.ts'
 import type { BoardHealth, SidecarStatus } from '../health.ts'
-import { type OpenSidecar, openSidecar, type SidecarPlan } from '../open-sidecar.ts'
+import {
+  type OpenSidecar,
+  openSidecar,
+  type SidecarOptions,
+  type SidecarPlan,
+} from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
 import type { NamedBoard } from './names.ts'
@@ -12,8 +17,8 @@ import type { NamedBoard } from './names.ts'
 export type Release = () => Promise<void>
 
 /** What the boards of a process share. */
-export interface RunPlan
-  extends Omit<SidecarPlan, 'store' | 'edge' | 'trees' | 'since' | 'onFailure' | 'onReading'> {
+export interface RunPlan {
+  options: SidecarOptions & Pick<SidecarPlan, 'metrics' | 'progress'>
   /** Where the board of this name is published. */
   edgeOf(name: string): Edge
   /** Absent: linked worktrees are left out. */
@@ -36,6 +41,7 @@ const UNKNOWN: SidecarStatus = {
 export class BoardRun {
   readonly name: string
   readonly dir: string
+  readonly location: NamedBoard['location']
   readonly store: NamedBoard['store']
   /** Then another process may have it. */
   readonly release: Release
@@ -54,17 +60,18 @@ export class BoardRun {
   #missingSince: number | undefined
 
   constructor(
-    { name, dir, store }: NamedBoard,
+    { name, dir, location, store }: NamedBoard,
     plan: RunPlan,
     release: Release = () => Promise.resolve(),
     since?: number,
   ) {
     this.name = name
     this.dir = dir
+    this.location = location
     this.store = store
     this.release = release
     this.#plan = plan
-    this.#log = (level, event, fields) => plan.log(level, event, { ...fields, board: name })
+    this.#log = (level, event, fields) => plan.options.log(level, event, { ...fields, board: name })
     this.#since = since
   }
 
@@ -142,12 +149,12 @@ export class BoardRun {
   }
 
   #openSidecar(): OpenSidecar {
-    const { repositories } = this.#plan
+    const { options, edgeOf, repositories } = this.#plan
     return openSidecar({
-      ...this.#plan,
+      ...options,
       store: this.store,
       log: this.#log,
-      edge: this.#plan.edgeOf(this.name),
+      edge: edgeOf(this.name),
       onFailure: (failure) => isFinal(failure) && this.#settled.resolve(),
       onReading: (files) => this.#show(files),
       ...(this.#since !== undefined && { since: this.#since }),

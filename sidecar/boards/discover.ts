@@ -36,7 +36,7 @@ export interface FoundBoard {
   /** The folder of its project. Real path. */
   dir: string
   /** What that is called, if it is in a linked worktree. */
-  location?: string
+  location?: string | undefined
 }
 
 /** What was left out, and why. */

@@ -8,7 +8,7 @@ import { Repositories } from '../git/repository.ts'
 import { type Health, healthOf } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
 import { sidecarMetrics } from '../metrics.ts'
-import { createProgress } from '../open-sidecar.ts'
+import { createProgress, type SidecarOptions } from '../open-sidecar.ts'
 import { BoardRun, type Release, type RunPlan } from './board-run.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
@@ -16,7 +16,7 @@ import { type NamedBoard, nameBoards } from './names.ts'
 
 export type PublishedBoard = NamedBoard & Pick<BoardRun, 'tasks' | 'reading'>
 
-export interface BoardsPlan extends Omit<RunPlan, 'repositories' | 'metrics' | 'progress'> {
+export interface BoardsPlan extends SidecarOptions, Pick<RunPlan, 'edgeOf'> {
   /** The first board is looked for in the first of them. */
   dirs: readonly string[]
   search: Search
@@ -119,18 +119,22 @@ class Boards implements OpenBoards {
 
   constructor(plan: BoardsPlan) {
     this.#plan = plan
-    const { path, log, search, metrics, terminal } = plan
+    const { cacheDir, watch, watchWithinMs, runOutput, log, version } = plan
+    const { edgeOf, path, search, metrics, terminal } = plan
     const isShown = path !== undefined && search.worktrees !== false
     // Where a worktree went, the next search may find.
     const onAway = () => this.#hurry.abort()
     const deps = { path: path ?? '', log, clock: hostClock, onAway }
     this.#runPlan = {
-      ...plan,
+      options: {
+        ...{ cacheDir, watch, watchWithinMs, runOutput, log, version },
+        metrics: metrics && sidecarMetrics(metrics),
+        progress: terminal && createProgress(terminal),
+      },
+      edgeOf,
       repositories: isShown ? new Repositories(deps) : undefined,
-      metrics: metrics && sidecarMetrics(metrics),
-      progress: terminal && createProgress(terminal),
     }
-    this.#runPlan.metrics?.watch(() => this.health())
+    this.#runPlan.options.metrics?.watch(() => this.health())
   }
 
   boards = (): readonly BoardRun[] => [...this.#boards.values()]

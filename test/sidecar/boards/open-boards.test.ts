@@ -302,6 +302,27 @@ test('one whose folder is gone at the next start is missing, unless somebody pub
   expect(third.logged('store.missing')).toEqual([])
 })
 
+test('one that a worktree led is not missing once the main tree leads it, also by another name', async () => {
+  const dir = makeFolder(below('main', CAIRN))
+  const main = join(dir, 'main')
+  initialize(main)
+  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  git(main, 'rm', '-rq', '.cairn')
+  git(main, 'commit', '-qm', 'no board')
+  const cacheDir = makeFolder()
+  const first = await publish(dir, { cacheDir })
+  await first.ready
+  expect(first.open.boards().map((it) => it.dir)).toEqual([join(dir, 'feat')])
+  await first.end()
+  git(main, 'reset', '-q', '--hard', 'HEAD~1')
+  git(main, 'worktree', 'remove', '--force', '../feat')
+  const second = await publish(dir, { cacheDir, repo: 'tea', repos: ['tea', 'tea/*'] })
+  await second.ready
+  expect(second.open.boards().map((it) => it.dir)).toEqual([main])
+  await second.end()
+  expect(second.logged('store.missing')).toEqual([])
+})
+
 test('what the token does not cover is refused in a clear line, and the others go on', async () => {
   const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('a', KIRO) })
   const { ids, ready, open, logged } = await publish(dir, { repos: ['shop', 'shop/*'] })
