@@ -56,7 +56,7 @@ export interface ToSend {
 const NOTHING: ToSend = { frames: [], free: false }
 
 interface PresenceDeps {
-  board: BoardStore
+  board: Pick<BoardStore, 'transaction' | 'state' | 'save' | 'append'>
   agenda: Agenda
   claims: StoppedClaims
   sockets: SidecarSockets
@@ -65,7 +65,7 @@ interface PresenceDeps {
 }
 
 export class Presence {
-  readonly #board: BoardStore
+  readonly #board: PresenceDeps['board']
   readonly #agenda: Agenda
   readonly #claims: StoppedClaims
   readonly #sockets: SidecarSockets

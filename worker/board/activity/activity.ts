@@ -43,7 +43,7 @@ const parsed = (json: string | null | undefined): unknown => (json ? JSON.parse(
 interface ActivityDeps {
   store: ActivityStore
   recorded: RecordedStore
-  board: BoardStore
+  board: Pick<BoardStore, 'head' | 'stored' | 'config' | 'counts'>
   holders: Holders
   log: Log
 }
@@ -51,7 +51,7 @@ interface ActivityDeps {
 export class Activity {
   readonly #store: ActivityStore
   readonly #recorded: RecordedStore
-  readonly #board: BoardStore
+  readonly #board: ActivityDeps['board']
   readonly #holders: Holders
   readonly #log: Log
 

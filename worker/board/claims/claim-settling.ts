@@ -14,13 +14,13 @@ import { isReopened, restOf, seenOf } from './rest.ts'
 type IsOpen = (task: Pick<Task, 'status'>) => boolean
 
 interface ClaimSettlingDeps {
-  board: BoardStore
+  board: Pick<BoardStore, 'state' | 'save' | 'head' | 'stored' | 'layOver' | 'config'>
   claims: ClaimStore
   writes: ClaimWrites
 }
 
 export class ClaimSettling {
-  readonly #board: BoardStore
+  readonly #board: ClaimSettlingDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
 

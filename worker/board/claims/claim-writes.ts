@@ -24,7 +24,10 @@ export interface Turn {
 export type Elapsed = () => number
 
 interface ClaimWritesDeps {
-  board: BoardStore
+  board: Pick<
+    BoardStore,
+    'state' | 'save' | 'head' | 'append' | 'stored' | 'layOver' | 'forgetSession'
+  >
   claims: ClaimStore
   agenda: Agenda
   activity: Activity
@@ -33,7 +36,7 @@ interface ClaimWritesDeps {
 }
 
 export class ClaimWrites {
-  readonly #board: BoardStore
+  readonly #board: ClaimWritesDeps['board']
   readonly #claims: ClaimStore
   readonly #agenda: Agenda
   readonly #activity: Activity

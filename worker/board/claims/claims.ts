@@ -6,6 +6,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
+import type { ClaimReads } from '../store/claim-reads-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
 import type { SettingsChange } from './board-settings.ts'
 import { isAskedFor, type Wish } from './choose.ts'
@@ -29,7 +30,8 @@ import { restOf, unrested } from './rest.ts'
 type Whole = Held & { json: string }
 
 interface ClaimsDeps {
-  board: BoardStore
+  board: ClaimReads &
+    Pick<BoardStore, 'transaction' | 'state' | 'append' | 'stored' | 'config' | 'task'>
   claims: ClaimStore
   writes: ClaimWrites
   presence: Presence
@@ -37,7 +39,7 @@ interface ClaimsDeps {
 }
 
 export class Claims {
-  readonly #board: BoardStore
+  readonly #board: ClaimsDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
   readonly #presence: Presence

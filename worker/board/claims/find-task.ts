@@ -2,6 +2,7 @@
 // choose.ts decides.
 
 import type { BoardStore } from '../store/board-store-sqlite.ts'
+import type { ClaimReads } from '../store/claim-reads-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
 import { isClosedInTree } from '../tasks/closed-in.ts'
 import { statusesOf } from '../tasks/to-do.ts'
@@ -13,7 +14,7 @@ import type { ClaimStore } from './claim-store-sqlite.ts'
 export function findTask(
   wish: Wish,
   known: Known,
-  board: BoardStore,
+  board: ClaimReads & Pick<BoardStore, 'stored' | 'config'>,
   claims: ClaimStore,
 ): StoredTask | NotChosen {
   const { task: id } = wish

@@ -52,7 +52,10 @@ interface NoticesHost {
 
 interface NoticesDeps {
   store: NoticeStore
-  board: BoardStore
+  board: Pick<
+    BoardStore,
+    'transaction' | 'state' | 'head' | 'lightTasks' | 'openSessions' | 'config' | 'counts'
+  >
   claims: ClaimStore
   agenda: Agenda
   presence: Presence
@@ -62,7 +65,7 @@ interface NoticesDeps {
 export class Notices {
   readonly #store: NoticeStore
   readonly #deliveries: Deliveries
-  readonly #board: BoardStore
+  readonly #board: NoticesDeps['board']
   readonly #claims: ClaimStore
   readonly #agenda: Agenda
   readonly #presence: Presence

@@ -14,6 +14,7 @@ import {
   type TaskFilter,
 } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
+import type { ListReads } from '../store/list-reads-sqlite.ts'
 import { formatEventId } from '../streams/sse.ts'
 import { isCountedAs, isSilent, stateOf, workByTask } from '../tasks/task-state.ts'
 import { statusesOf } from '../tasks/to-do.ts'
@@ -63,14 +64,14 @@ const PAGE = 500
 const CHUNK_CHARS = 64 << 10
 
 interface ReadsDeps {
-  board: BoardStore
+  board: ListReads & Pick<BoardStore, 'state' | 'head' | 'placeOf'>
   presence: Presence
   activity: ActivityReads
   silentAfterMs: number
 }
 
 export class Reads {
-  readonly #board: BoardStore
+  readonly #board: ReadsDeps['board']
   readonly #presence: Presence
   readonly #activity: ActivityReads
   readonly #silentAfterMs: number

@@ -9,6 +9,7 @@ import type { Notices } from '../notices/notices.ts'
 import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
+import type { MessageLog } from '../store/message-log-sqlite.ts'
 import {
   MAX_REPLAY,
   messageOf,
@@ -57,7 +58,9 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
 }
 
 interface RepositoryDeps {
-  board: BoardStore
+  board: MessageLog &
+    Pick<BoardStore, 'transaction' | 'state' | 'save' | 'put' | 'remove' | 'forgetGone'> &
+    Pick<BoardStore, 'root' | 'buckets' | 'entries' | 'counts'>
   claims: ClaimSettling
   presence: Presence
   activity: Activity
@@ -65,7 +68,7 @@ interface RepositoryDeps {
 }
 
 export class Repository {
-  readonly #board: BoardStore
+  readonly #board: RepositoryDeps['board']
   readonly #claims: ClaimSettling
   readonly #presence: Presence
   readonly #activity: Activity

@@ -9,6 +9,8 @@ const OPEN = 'status NOT IN (SELECT value FROM json_each(?))'
 /** One look at all tasks. */
 const PARTS = 'SELECT DISTINCT parent, part_of FROM tasks'
 
+export type ClaimReads = ReturnType<typeof claimReads>
+
 export function claimReads(sql: Sql) {
   // Without hashes, which took a fifth of the time.
   const lightTasks = (where: string, ...values: SqlValue[]): LightTask[] =>

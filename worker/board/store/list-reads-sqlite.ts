@@ -26,6 +26,8 @@ const SESSIONS = `(
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
 const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
+export type ListReads = ReturnType<typeof listReads>
+
 export function listReads(sql: Sql) {
   const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
   return {

@@ -11,6 +11,8 @@ import type { Message } from '../wire.ts'
  */
 export const LOG_ROWS = 1_024
 
+export type MessageLog = ReturnType<typeof messageLog>
+
 /** `epoch`: of this database, for all its life. */
 export function messageLog(sql: Sql, epoch: string) {
   const seqOf = (query: string, ...values: number[]) =>
