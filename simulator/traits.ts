@@ -25,6 +25,11 @@ export interface Traits extends Rules {
   backUrl(payment: Payment, action: Action): string | undefined
   /** What the payer may type instead of opening the page. */
   codeOf?(payment: Payment): string
+  /**
+   * The body of a 409 for a request that an earlier one has made already, whose answer was lost.
+   * `made`: that answer.
+   */
+  conflict(made: unknown): object
   simulate: SimulateTerms
 }
 

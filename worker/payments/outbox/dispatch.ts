@@ -40,8 +40,6 @@ const CHUNK_EVENTS = 6
 const MAX_UNDER_WAY = 3_000
 /** If an endpoint takes its full 15 s for each event, no more than these wait for it. */
 export const DUE_BATCH = 60
-/** So few different times are kept that an endpoint which is away for a day fills no memory. */
-const WAKE_STEP_MS = 1_000
 /** A payer waits for it. Listeners that run elsewhere may be out of reach. */
 const MAX_CALLING_MS = 2_000
 /** After the ledger has given up: the database may be out of reach for longer. */
@@ -65,12 +63,9 @@ export interface DispatchDeps {
 export function createDispatch(deps: DispatchDeps) {
   const { claim: claimDue, hurry, settle, deliver, keepAlive, wakeAt, clock, log } = deps
   const outages = new Outages(clock)
+  const dueTimes = new DueTimes(clock, wakeAt)
   /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
-  /** When events that failed are due again, and when that is as the clock's `elapsed`. */
-  const dueTimes = new Map<number, number>()
-  /** As the clock's `elapsed`. */
-  let wakesAt: number | undefined
   /** By transaction: charges whose listeners are being called. */
   const calling = new Map<string, Promise<void>>()
 
@@ -101,9 +96,9 @@ export function createDispatch(deps: DispatchDeps) {
       }
       await settleWithin(leaseEnd, outcomes)
       for (const { listeners, delivery } of outcomes) {
-        for (const failed of [listeners, delivery]) remember(failed?.nextAttemptAt)
+        for (const failed of [listeners, delivery]) dueTimes.add(failed?.nextAttemptAt)
       }
-      wake()
+      dueTimes.wake()
       for (const [endpoint, since] of recovered(chunk, outcomes)) {
         const hurried = hurryAll(endpoint, since)
         keepAlive?.(hurried)
@@ -142,8 +137,8 @@ export function createDispatch(deps: DispatchDeps) {
       for (let isMore = true; isMore; ) {
         const now = clock.now()
         isMore = await hurry({ endpoint, since, now })
-        remember(now)
-        wake()
+        dueTimes.add(now)
+        dueTimes.wake()
       }
     } catch (error) {
       log('warn', 'payments.dispatch.not_hurried', { error: reasonOf(error) })
@@ -156,19 +151,6 @@ export function createDispatch(deps: DispatchDeps) {
   ): void {
     const outcome = ok ? 'delivered' : nextAttemptAt === undefined ? 'dead' : 'failed'
     counted(log, 'debug', 'payments.event.dispatched', { subscriber, outcome })
-  }
-
-  function remember(at: number | undefined): void {
-    if (at === undefined) return
-    const due = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
-    if (!dueTimes.has(due)) dueTimes.set(due, clock.elapsed() + due - clock.now())
-  }
-
-  function wake(): void {
-    const next = Math.min(...dueTimes.values())
-    if (next === wakesAt || dueTimes.size === 0) return
-    wakesAt = next
-    wakeAt?.(Math.ceil(clock.now() + next - clock.elapsed()))
   }
 
   function dispatchAll(pending: readonly PendingEvent[]): Promise<DispatchReport>[] {
@@ -209,17 +191,14 @@ export function createDispatch(deps: DispatchDeps) {
     /** Dispatches what is due, and resolves when the results are stored. */
     async dispatchDue(claim: DueClaim): Promise<DispatchReport> {
       const elapsed = clock.elapsed()
-      const come = [...dueTimes]
-        .filter(([at, elapsedAt]) => at <= claim.now || elapsedAt <= elapsed)
-        .map(([at]) => at)
+      const come = dueTimes.come(claim.now)
       const dueBy = Math.max(claim.now, ...come)
       const claimed = await claimDue({ ...claim, dueBy })
-      for (const at of come) dueTimes.delete(at)
+      dueTimes.claimed(come)
       const reports = await dispatchInOrder(claimed)
       // There may be more than one call takes.
-      if (claimed.length === claim.limit) dueTimes.set(dueBy, elapsed)
-      wakesAt = undefined
-      wake()
+      if (claimed.length === claim.limit) dueTimes.stillDue(dueBy, elapsed)
+      dueTimes.wakeAgain()
       const sum = (name: keyof DispatchReport) =>
         reports.reduce((total, report) => total + report[name], 0)
       return { delivered: sum('delivered'), failed: sum('failed') }
@@ -243,6 +222,65 @@ const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )
+
+/** So few different times are kept that an endpoint which is away for a day fills no memory. */
+const WAKE_STEP_MS = 1_000
+
+/**
+ * When events that failed are due again, for which the host is woken at the first of these times. A
+ * time has come by either clock: the one of the day may be set back meanwhile.
+ */
+class DueTimes {
+  readonly #clock: Pick<Clock, 'now' | 'elapsed'>
+  readonly #wakeAt: WakeAt | undefined
+  /** Each time, and when that is as the clock's `elapsed`. */
+  readonly #times = new Map<number, number>()
+  /** As the clock's `elapsed`. */
+  #wakesAt: number | undefined
+
+  constructor(clock: Pick<Clock, 'now' | 'elapsed'>, wakeAt: WakeAt | undefined) {
+    this.#clock = clock
+    this.#wakeAt = wakeAt
+  }
+
+  /** In ms. Undefined: nothing is due again. */
+  add(at: number | undefined): void {
+    if (at === undefined) return
+    const due = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
+    if (this.#times.has(due)) return
+    this.#times.set(due, this.#clock.elapsed() + due - this.#clock.now())
+  }
+
+  /** Those that have come. */
+  come(now: number): number[] {
+    const elapsed = this.#clock.elapsed()
+    return [...this.#times]
+      .filter(([at, elapsedAt]) => at <= now || elapsedAt <= elapsed)
+      .map(([at]) => at)
+  }
+
+  claimed(come: readonly number[]): void {
+    for (const at of come) this.#times.delete(at)
+  }
+
+  /** Not all that was due by then was claimed. */
+  stillDue(at: number, elapsed: number): void {
+    this.#times.set(at, elapsed)
+  }
+
+  wake(): void {
+    const next = Math.min(...this.#times.values())
+    if (next === this.#wakesAt || this.#times.size === 0) return
+    this.#wakesAt = next
+    this.#wakeAt?.(Math.ceil(this.#clock.now() + next - this.#clock.elapsed()))
+  }
+
+  /** The host has come, and knows no time any more. */
+  wakeAgain(): void {
+    this.#wakesAt = undefined
+    this.wake()
+  }
+}
 
 /**
  * An event that its endpoint never accepts must not be sent again with each one that it accepts: so

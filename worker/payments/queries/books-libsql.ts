@@ -79,7 +79,9 @@ export const settlementQueries = (run: RunQuery) => ({
       refunds: names('refund', 'id'),
     }
     return run({
-      statements: [TRANSACTIONS, REFUNDS, MOVEMENTS].map((sql) => statement(sql, args)),
+      statements: [SETTLED_TRANSACTIONS_SQL, SETTLED_REFUNDS_SQL, SETTLED_MOVES_SQL].map((sql) =>
+        statement(sql, args),
+      ),
       read([transactions, refunds, movements]) {
         const refundsOf = Map.groupBy(rowsOf<RefundRow>(refunds), (row) => row.transaction_id)
         const movedOf = Map.groupBy(rowsOf<MovementRow>(movements), (row) => row.transaction_id)
@@ -94,7 +96,7 @@ export const settlementQueries = (run: RunQuery) => ({
 })
 
 /** Each by its own index. */
-const IDS = `SELECT t.id FROM json_each(:ids) j CROSS JOIN payment_transactions t
+const SETTLED_IDS_SQL = `SELECT t.id FROM json_each(:ids) j CROSS JOIN payment_transactions t
     ON t.gateway = :gateway AND t.gateway_transaction_id = j.value
   UNION SELECT t.id FROM json_each(:ours) j CROSS JOIN payment_transactions t
     ON t.id = j.value AND t.gateway = :gateway
@@ -107,15 +109,15 @@ const IDS = `SELECT t.id FROM json_each(:ids) j CROSS JOIN payment_transactions 
     CROSS JOIN payment_transactions t ON t.id = r.transaction_id AND t.gateway = :gateway`
 
 /** Without the requests and answers, which may be long. */
-const TRANSACTIONS = `SELECT id, gateway, reference, attempt, gateway_transaction_id,
+const SETTLED_TRANSACTIONS_SQL = `SELECT id, gateway, reference, attempt, gateway_transaction_id,
     external_reference_id, status, amount, currency, refunded_amount, paid_at, paid_amount,
     paid_currency
-  FROM payment_transactions WHERE id IN (${IDS})`
+  FROM payment_transactions WHERE id IN (${SETTLED_IDS_SQL})`
 
-const REFUNDS = `SELECT id, transaction_id, amount, status, gateway_refund_id
-  FROM payment_refunds WHERE transaction_id IN (${IDS}) ORDER BY rowid`
+const SETTLED_REFUNDS_SQL = `SELECT id, transaction_id, amount, status, gateway_refund_id
+  FROM payment_refunds WHERE transaction_id IN (${SETTLED_IDS_SQL}) ORDER BY rowid`
 
 /** Disputes are in no settlement. */
-const MOVEMENTS = `SELECT m.id, m.kind, m.transaction_id, m.refund_id, m.amount, m.currency
-  FROM (${IDS}) i CROSS JOIN payment_movements m ON m.transaction_id = i.id
+const SETTLED_MOVES_SQL = `SELECT m.id, m.kind, m.transaction_id, m.refund_id, m.amount, m.currency
+  FROM (${SETTLED_IDS_SQL}) i CROSS JOIN payment_movements m ON m.transaction_id = i.id
   WHERE m.kind IN (${SETTLED_KINDS.map((kind) => `'${kind}'`).join()}) ORDER BY m.id`

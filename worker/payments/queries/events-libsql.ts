@@ -19,7 +19,7 @@ import { isoTime } from '../domain/time.ts'
 import type { EventRecord, Listed, ListedStory, WebhookRate } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import {
-  AUDIT,
+  AUDIT_SQL,
   allOf,
   bytesOf,
   inParts,
@@ -157,7 +157,7 @@ const STORY = [
     FROM payment_transactions WHERE id = :id`,
   'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
-  `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
+  `${AUDIT_SQL} WHERE a.transaction_id = :id ORDER BY a.id`,
   'SELECT * FROM payment_notes WHERE transaction_id = :id ORDER BY id',
   ...STORY_PARTS,
 ] as const

@@ -11,7 +11,7 @@ import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
 import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { AUDIT, allOf, listed, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT_SQL, allOf, listed, queryRunner, rowsOf } from './query-libsql.ts'
 import { type AuditedRow, toAct } from './shown.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
@@ -80,7 +80,7 @@ export function libsqlQueries(
       const given = { ...filter, ...(cursor !== undefined && { cursor }) }
       const names = Object.keys(given) as (keyof typeof given)[]
       const conditions = allOf(names.map((name) => AUDIT_FILTERS[name]))
-      const sql = `${AUDIT} WHERE true ${conditions} ORDER BY a.id DESC LIMIT :limit`
+      const sql = `${AUDIT_SQL} WHERE true ${conditions} ORDER BY a.id DESC LIMIT :limit`
       return run({
         statements: [statement(sql, { ...given, limit })],
         read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAct)),

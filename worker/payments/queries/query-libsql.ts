@@ -43,7 +43,7 @@ export const queryRunner =
   }
 
 /** With what a row does not repeat of its payment. */
-export const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
+export const AUDIT_SQL = `SELECT a.*, t.gateway, t.reference, t.currency
   FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`
 
 /** What gateways sent, in one story or page. */

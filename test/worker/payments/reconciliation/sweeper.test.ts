@@ -53,7 +53,7 @@ describe('a sweep', () => {
     })
   })
 
-  it.each(['dispatchDue', 'applyParked', 'claimChecks', 'forget'])(
+  it.each(['dispatchDue', 'applyParked', 'claimChecks', 'dropOldEvents'])(
     'does the other parts when %s fails',
     async (broken) => {
       const { charge, clock, sweeper, asked } = setUpSweep({
@@ -65,7 +65,7 @@ describe('a sweep', () => {
       await charge()
       await clock.advance(5 * MINUTE)
       expect(await sweeper.sweep()).toMatchObject({ failed: 1 })
-      for (const part of ['dispatchDue', 'applyParked', 'claimChecks', 'forget']) {
+      for (const part of ['dispatchDue', 'applyParked', 'claimChecks', 'dropOldEvents']) {
         expect(asked).toContain(part)
       }
     },
