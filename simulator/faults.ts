@@ -93,6 +93,12 @@ export class ActiveFaults {
   #affected = new Map<Faults, number>()
   /** The responses that the fault `answerLost` has lost, by endpoint and order. */
   #lost = new Map<string, Response>()
+  readonly #conflict: (gateway: string, made: unknown) => Response
+
+  /** `conflict`: the 409 of this gateway for what was made already. */
+  constructor(conflict: (gateway: string, made: unknown) => Response) {
+    this.#conflict = conflict
+  }
 
   get plan(): FaultPlan {
     return this.#plan
@@ -138,21 +144,22 @@ export class ActiveFaults {
     const { slowMs, outage, timeout, answerLost } = this.ofRequest(endpoint, names)
     if (slowMs) await sleep(slowMs)
     if (outage !== undefined) return outagePage(outage)
-    if (answerLost && of && c.req.method === 'POST') {
-      return await this.#loseAnswer(
-        [endpoint, of.externalReference ?? of.reference].join(' '),
-        work,
-      )
-    }
+    if (answerLost && of && c.req.method === 'POST')
+      return await this.#loseAnswer(endpoint, of, work)
     const response = await work()
     if (timeout) await clientGone(c.req.raw.signal)
     return response
   }
 
-  async #loseAnswer(request: string, work: () => Response | Promise<Response>): Promise<Response> {
+  async #loseAnswer(
+    endpoint: string,
+    { gateway, externalReference, reference }: Payment | Order,
+    work: () => Response | Promise<Response>,
+  ): Promise<Response> {
+    const request = [endpoint, externalReference ?? reference].join(' ')
     const lost = this.#lost.get(request)
     // A refund of FIB has an empty answer.
-    if (lost) return conflict(JSON.parse((await lost.clone().text()) || '{}'))
+    if (lost) return this.#conflict(gateway, JSON.parse((await lost.clone().text()) || '{}'))
     this.#lost.set(request, await work())
     return outagePage(502)
   }
@@ -174,23 +181,6 @@ const outagePage = (status: number): Response =>
       '<body><h1>We will be back soon</h1><p>Scheduled maintenance.</p></body></html>',
     { status, headers: { 'content-type': 'text/html; charset=utf-8' } },
   )
-
-const optionalId = z.string().optional()
-const madeIn = z.object({
-  transactionDetails: z.object({ transactionId: optionalId }).optional(),
-  paymentId: optionalId,
-  id: optionalId,
-})
-
-/** In the forms of all gateways: each driver understands its own. */
-function conflict(answer: unknown): Response {
-  const { transactionDetails, paymentId, id } = madeIn.parse(answer)
-  const transactionId = transactionDetails?.transactionId ?? paymentId ?? id
-  const [code, message] = ['CONFLICT', 'There is such a transaction already.']
-  const error = { type: 'invalid_request_error', code, message }
-  const errors = [{ code, title: message }]
-  return Response.json({ code, message, transactionId, error, errors }, { status: 409 })
-}
 
 /** Resolves when the client has closed the connection. */
 const clientGone = (signal: AbortSignal): Promise<void> =>

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
 import { qrCode } from './qr-code.ts'
 import type { Simulation, Simulator } from './simulator.ts'
-import { backToShop, HINTS, MOVES } from './traits.ts'
+import { backToShop, CONFLICT, HINTS, MOVES } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -196,6 +196,8 @@ export const fib = {
   webhooks,
   backUrl: backToShop,
   codeOf: ({ id }) => readableCode(id),
+  conflict: () =>
+    Response.json({ errors: [{ code: CONFLICT.code, title: CONFLICT.message }] }, { status: 409 }),
   simulate: HINTS,
   api,
 } satisfies Simulation

@@ -18,7 +18,7 @@ import {
   type Transition,
 } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
-import { backToShop, HINTS } from './traits.ts'
+import { backToShop, CONFLICT, HINTS } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const PROFILE = 'pfl_simulated'
@@ -382,6 +382,7 @@ export const mollie = {
   merchant: { api_key: 'test_simulated' },
   webhooks,
   backUrl: backToShop,
+  conflict: () => errorAnswer(409, CONFLICT.message),
   simulate: HINTS,
   api,
 } satisfies Simulation

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
-import { backToShop, MOVES } from './traits.ts'
+import { backToShop, CONFLICT, MOVES } from './traits.ts'
 import type { Content, Signed, WebhookFormat } from './webhooks.ts'
 
 interface InitBody {
@@ -222,6 +222,11 @@ export const redirect = {
   tokens: { scopes: ['payment:read', 'payment:write', 'reverse:write'], lifetimeMs: 3_600_000 },
   webhooks,
   backUrl: backToShop,
+  conflict(made) {
+    const { transactionDetails } = made as { transactionDetails?: { transactionId?: string } }
+    const { transactionId } = transactionDetails ?? {}
+    return Response.json({ ...CONFLICT, transactionId }, { status: 409 })
+  },
   simulate: {
     needs: ['reference', 'amount', 'currency'],
     ways: { Paid: ['pay'], Failed: ['fail'], Expired: ['expire'], Refunded: ['pay', 'refund'] },

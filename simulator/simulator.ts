@@ -69,7 +69,7 @@ const MAX_BEFORE_ANSWER_MS = 5_000
 
 export class Simulator {
   readonly settings: Settings
-  readonly faults = new ActiveFaults()
+  readonly faults = new ActiveFaults((gateway, made) => this.traitsOf(gateway).conflict(made))
   readonly webhooks: WebhookSender
   readonly payments: PaymentStore
   /** Those of the gateways that give some. */

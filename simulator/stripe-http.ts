@@ -11,7 +11,7 @@ interface StripeError {
   param?: string
 }
 
-const errorAnswer = (status: number, error: StripeError): Response =>
+export const errorAnswer = (status: number, error: StripeError): Response =>
   Response.json({ error: { type: 'invalid_request_error', ...error } }, { status })
 
 export const refusal = (status: 400 | 401 | 404, error: StripeError): HTTPException =>

@@ -15,6 +15,7 @@ import {
 } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
 import {
+  errorAnswer,
   expandIn,
   formOf,
   invalid,
@@ -34,6 +35,7 @@ import {
   sessionAnswer,
   sessionIdOf,
 } from './stripe-objects.ts'
+import { CONFLICT } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const API_VERSION = '2026-10-28.endive'
@@ -352,6 +354,7 @@ export const stripe = {
     if (action === 'fail' || payment.state !== 'open') return undefined
     return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
   },
+  conflict: () => errorAnswer(409, CONFLICT),
   simulate: {
     needs: ['reference', 'amount', 'currency'],
     ways: {

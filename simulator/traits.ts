@@ -25,11 +25,8 @@ export interface Traits extends Rules {
   backUrl(payment: Payment, action: Action): string | undefined
   /** What the payer may type instead of opening the page. */
   codeOf?(payment: Payment): string
-  /**
-   * The body of a 409 for a request that an earlier one has made already, whose answer was lost.
-   * `made`: that answer.
-   */
-  conflict(made: unknown): object
+  /** A 409. `made`: the answer of the request that has made it, which was lost. */
+  conflict(made: unknown): Response
   simulate: SimulateTerms
 }
 
@@ -50,6 +47,12 @@ export interface SimulateTerms {
    */
   probe?(now: number): Content
 }
+
+/** Of a 409. */
+export const CONFLICT = {
+  code: 'CONFLICT',
+  message: 'There is such a transaction already.',
+} as const
 
 /** For gateways that tell the payer the result on the shop's page. */
 export const backToShop = (payment: Payment, action: Action): string | undefined =>

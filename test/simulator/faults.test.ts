@@ -24,21 +24,21 @@ describe('a plan of faults', () => {
 
 describe('the faults of an order', () => {
   it('override those for all, and do not affect other orders', () => {
-    const active = new ActiveFaults()
+    const active = new ActiveFaults(() => new Response())
     active.set({ all: { slowMs: 1, lost: true }, orders: { a: { slowMs: 2 } } })
     expect(active.of(['a'])).toEqual({ slowMs: 2, lost: true })
     expect(active.of(['b', undefined])).toEqual({ slowMs: 1, lost: true })
   })
 
   it('affect only the named endpoints', () => {
-    const active = new ActiveFaults()
+    const active = new ActiveFaults(() => new Response())
     active.set({ all: { outage: 502, endpoints: ['init'] }, orders: {} })
     expect(active.ofRequest('init', [])).toEqual({ outage: 502 })
     expect(active.ofRequest('inquiry', [])).toEqual({})
   })
 
   it('affect a limited number of requests, until they are set again', () => {
-    const active = new ActiveFaults()
+    const active = new ActiveFaults(() => new Response())
     const plan = { all: { slowMs: 0, timeout: false, outage: 502, times: 2 }, orders: {} }
     active.set(plan)
     const outages = () => [1, 2, 3].map(() => active.ofRequest('init', []).outage)
