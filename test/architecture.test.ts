@@ -196,7 +196,7 @@ describe('the imports', () => {
       'worker/board/notices/notice-causes.ts',
       'worker/board/notices/notice-turn.ts',
       'worker/shared/notice-rules.ts',
-      'worker/shared/board-limits.ts',
+      'worker/shared/board-settings.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>
@@ -228,7 +228,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/activity-chain|claims\/board-settings)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/activity-chain|claims\/settings-schema)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

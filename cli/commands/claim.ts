@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_CODES } from '../../worker/board/claims/board-settings.ts'
+import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { CLAIMING, claimantOf, isPlaced, type Placed, printAnswer } from '../claim/own-claim.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'

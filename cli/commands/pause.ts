@@ -1,6 +1,6 @@
 // Pauses a board, or bounds what is handed out of it.
 
-import { MAX_VALID } from '../../worker/shared/board-limits.ts'
+import { MAX_VALID } from '../../worker/shared/board-settings.ts'
 import { setLimits } from '../claim/set-limits.ts'
 import { define } from '../command.ts'
 import { UsageError } from '../context.ts'

@@ -1,7 +1,7 @@
 // What a person who leads sees first, above the board: how many work, are stuck, wait for a review
 // and are ready; who is stuck; and what limits the work.
 
-import { PAUSED } from '../../worker/shared/board-limits.ts'
+import { PAUSED } from '../../worker/shared/board-settings.ts'
 import { linkTo, route } from '../router.ts'
 import { number } from '../ui/format.ts'
 import { Lasting } from '../ui/time.tsx'

@@ -1,6 +1,6 @@
 // What a lead has set for the board: whether tasks are handed out, and to how many.
 
-import { type BoardSettings, limitTexts } from '../../worker/shared/board-limits.ts'
+import { type BoardSettings, settingTexts } from '../../worker/shared/board-settings.ts'
 import type { Live } from '../data/live.ts'
 import { useRead } from '../data/use-read.ts'
 
@@ -12,5 +12,5 @@ export function useLimits(live: Live): readonly string[] {
   const since = state.name === 'live' ? state.since : undefined
   const query = new URLSearchParams({ path: live.path })
   const settings = useRead<BoardSettings>(`/api/board-settings?${query}`, [changed?.id, since])
-  return typeof settings === 'object' ? limitTexts(settings) : []
+  return typeof settings === 'object' ? settingTexts(settings) : []
 }

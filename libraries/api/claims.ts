@@ -8,9 +8,9 @@ import {
   releaseSchema,
   renewSchema,
 } from '../../worker/board/api/claim-requests.ts'
-import { settingsChangeSchema, settingsSchema } from '../../worker/board/claims/board-settings.ts'
+import { settingsChangeSchema, settingsSchema } from '../../worker/board/claims/settings-schema.ts'
 import { repositoryQuery } from '../../worker/board/queries.ts'
-import { LIMITED } from '../../worker/shared/board-limits.ts'
+import { LIMITED } from '../../worker/shared/board-settings.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import type { Operation } from './operation.ts'
 

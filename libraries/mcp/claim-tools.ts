@@ -8,7 +8,7 @@ import {
   releaseSchema,
   renewSchema,
 } from '../../worker/board/api/claim-requests.ts'
-import { LIMIT_CODES } from '../../worker/board/claims/board-settings.ts'
+import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import type { Claimed, ClaimRequest, HeldClaim } from '../api/types.ts'
 import { ask, boardOf, type Call, type Caller, isRefused, Refused } from './caller.ts'

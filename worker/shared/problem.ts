@@ -1,6 +1,6 @@
 // The only place where a failure becomes a response. A reason exists only with a status.
 
-import { LIMIT_STATUS } from './board-limits.ts'
+import { LIMIT_STATUS } from './board-settings.ts'
 
 /** Every stable code of a failure, with its status. */
 export const STATUS_OF = {

@@ -1,6 +1,6 @@
 // Which task a claim gets, or why it gets none. Pure: what is known of the board comes in.
 
-import type { BoardSettings, LimitRefusal } from '../../shared/board-limits.ts'
+import type { BoardSettings, LimitRefusal } from '../../shared/board-settings.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
 import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from '../tasks/free-tasks.ts'
 import { nextOf } from '../tasks/next-task.ts'
@@ -31,7 +31,7 @@ export interface Known {
   holders: ReadonlyMap<string, Claim>
   /** In ms. */
   now: number
-  limits: BoardSettings
+  settings: BoardSettings
 }
 
 /** The task passes the filters of what is asked for. */
@@ -54,7 +54,7 @@ export function chooseNamed(
   id: string,
   board: Pick<Board<StoredTask>, 'config' | 'find'>,
   last: Claim | undefined,
-  { holders, now, limits }: Known,
+  { holders, now, settings }: Known,
 ): StoredTask | NotChosen {
   const task = board.find(id)
   const holder = holders.get(id)
@@ -64,7 +64,7 @@ export function chooseNamed(
   if (board.config?.closed.includes(task.status)) return { reason: 'closed' }
   const other = holderAround(task, wish, board.find, holders)
   if (other) return claimed(...other)
-  const taken = limits.perParent && holderBeside(task, wish, board.find, holders)
+  const taken = settings.perParent && holderBeside(task, wish, board.find, holders)
   if (taken) return taken
   if (wish.force) return task
   const past = pastOf(task, last)
@@ -114,7 +114,7 @@ export function chooseNext(
   wish: Wish,
   board: Omit<OpenBoard<LightTask>, 'holders'>,
   claims: readonly Claim[],
-  { holders, now, limits }: Known,
+  { holders, now, settings }: Known,
   fileHash: (id: string) => string | undefined,
 ): LightTask | NotChosen {
   const { actor } = wish
@@ -124,7 +124,7 @@ export function chooseNext(
   const held = { ...board, holders: actors }
   const order = orderFor(held, wish)
   const isTaken = ({ parent }: LightTask) =>
-    limits.perParent && parent !== undefined && order.isBusy(parent)
+    settings.perParent && parent !== undefined && order.isBusy(parent)
   const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter(
     (task) => isAskedFor(wish, task) && !isTaken(task),
   )

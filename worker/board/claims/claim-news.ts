@@ -1,12 +1,9 @@
-// What the history has of a claim: what has become of it since it was last stored, and who holds or
-// has finished a task by it. Pure except for its store.
+// What the history has of a claim: what has become of it since it was last stored. Pure.
 
-import type { Holders } from '../activity/activity.ts'
-import { type Entry, KEPT_MS } from '../activity/activity-rows.ts'
+import type { Entry } from '../activity/activity-rows.ts'
 import { shortText } from '../activity/task-news.ts'
-import { isFinished, isValid } from './claim-ends.ts'
 import { sessionOf } from './claim-session.ts'
-import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
+import type { Claim } from './claim-store-sqlite.ts'
 
 /** Agents say every few seconds what they do. */
 const PROGRESS_MS = 300_000
@@ -61,15 +58,3 @@ function of(before: Claim | undefined, claim: Claim): Omit<Entry, 'kind'> {
     ...(end?.byOther && { by: 'other' as const }),
   }
 }
-
-export const holdersBy = (claims: ClaimStore): Holders => ({
-  isAny: (now) => claims.countValid(now) > 0,
-  holderOf(task, now) {
-    const claim = claims.openOf(task)
-    return claim && isValid(claim, now) ? claim.actor : undefined
-  },
-  finisherOf: (task, now) =>
-    claims
-      .endedOf(task)
-      .findLast(({ end }) => end && isFinished(end.outcome) && now - end.at < KEPT_MS)?.actor,
-})

@@ -1,7 +1,7 @@
 // The claims of a repository in its own SQLite, and what a lead has set. The tables are in no
 // schema of the board's: what is published anew drops none of them.
 
-import { type BoardSettings, NO_LIMITS } from '../../shared/board-limits.ts'
+import { type BoardSettings, DEFAULT_SETTINGS } from '../../shared/board-settings.ts'
 import type { Sql } from '../../shared/sql.ts'
 import type { Session } from '../wire.ts'
 import { type Rest, restsUntil } from './rest.ts'
@@ -246,7 +246,7 @@ export function sqliteClaimStore(sql: Sql) {
 
     settings(): BoardSettings {
       const [row] = sql.all<{ json: string }>('SELECT json FROM board_settings')
-      return { ...NO_LIMITS, ...(row && (JSON.parse(row.json) as BoardSettings)) }
+      return { ...DEFAULT_SETTINGS, ...(row && (JSON.parse(row.json) as BoardSettings)) }
     },
     keepSettings(settings: BoardSettings): void {
       const json = JSON.stringify(settings)

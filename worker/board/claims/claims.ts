@@ -1,14 +1,13 @@
 // Who may work on which task: one agent, one task. A claim is a lease that its holder renews. It is
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
 
-import { type BoardSettings, MAX_VALID } from '../../shared/board-limits.ts'
+import { type BoardSettings, MAX_VALID } from '../../shared/board-settings.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Presence } from '../presence.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { ClaimReads } from '../store/claim-reads-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
-import type { SettingsChange } from './board-settings.ts'
 import { isAskedFor, type Wish } from './choose.ts'
 import type {
   Claimed,
@@ -25,9 +24,9 @@ import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
 import { findTask } from './find-task.ts'
 import { restOf, unrested } from './rest.ts'
+import type { SettingsChange } from './settings-schema.ts'
 
-/** With its task, as JSON. */
-type Whole = Held & { json: string }
+type HeldWithTask = Omit<NewClaim, 'isRepeated'>
 
 interface ClaimsDeps {
   board: ClaimReads &
@@ -65,14 +64,14 @@ export class Claims {
       const earlier = this.#earlier(request, now)
       if (earlier && 'reason' in earlier) return refused(earlier)
       if (earlier) return { ok: true, answer: { ...earlier, isRepeated: true }, frames }
-      const limits = this.#claims.settings()
-      const limited = this.#limited(request, limits, now)
+      const settings = this.#claims.settings()
+      const limited = this.#limited(request, settings, now)
       if (limited) return refused(limited)
-      const known = { holders: this.#holders(state, now), now, limits }
+      const known = { holders: this.#holders(state, now), now, settings }
       const found = findTask(request, known, this.#board, this.#claims)
       if ('reason' in found) return refused(found)
       const claim = this.#begin(found, request, turn)
-      return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
+      return { ok: true, answer: { ...this.#withTask(claim), isRepeated: false }, frames }
     })
   }
 
@@ -160,14 +159,14 @@ export class Claims {
   }
 
   /** What came of an earlier request with this secret. Undefined: there was none. */
-  #earlier(request: ClaimRequest, now: number): Whole | ClaimRefusal | undefined {
+  #earlier(request: ClaimRequest, now: number): HeldWithTask | ClaimRefusal | undefined {
     const known = this.#claims.bySecret(request.hash)
     if (!known) {
       const forgotten = this.#claims.forgotten(request.hash, now)
       return forgotten && this.#lost(forgotten)
     }
     if (!isValid(known, now)) return this.#lost(known)
-    if (this.#isOf(known, request)) return this.#whole(known)
+    if (this.#isOf(known, request)) return this.#withTask(known)
     return { reason: 'already_holding', task: known.task }
   }
 
@@ -281,7 +280,7 @@ export class Claims {
     return generation === undefined ? undefined : this.#claims.byGeneration(Number(generation))
   }
 
-  #whole(claim: Claim): Whole {
+  #withTask(claim: Claim): HeldWithTask {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
 

@@ -1,9 +1,8 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
-import type { BoardSettings } from '../../shared/board-limits.ts'
+import type { BoardSettings } from '../../shared/board-settings.ts'
 import type { NoticeCause } from '../../shared/notice-rules.ts'
-import type { SettingsChange } from '../claims/board-settings.ts'
 import type {
   ClaimRefusal,
   ClaimRequest,
@@ -12,6 +11,7 @@ import type {
   Release,
   Renewal,
 } from '../claims/claim-calls.ts'
+import type { SettingsChange } from '../claims/settings-schema.ts'
 import type { BoardRules, NoticesShown, ShownDelivery } from '../notices/notice-calls.ts'
 import type { DueCommand } from '../notices/notice-deliveries.ts'
 import type { ChangeStream } from '../streams/subscription.ts'

@@ -1,6 +1,6 @@
 // What a lead may set for a board: whether tasks are handed out, and to how many at once; what is
 // refused for it, and what people read of it. Pure. How it is checked is in
-// worker/board/claims/board-settings.ts.
+// worker/board/claims/settings-schema.ts.
 
 /** Valid claims of a board at once, and the most that a lead can allow. */
 export const MAX_VALID = 1_000
@@ -15,7 +15,7 @@ export interface BoardSettings {
 }
 
 /** Until somebody sets anything. */
-export const NO_LIMITS: BoardSettings = { paused: false, perParent: false, atMost: null }
+export const DEFAULT_SETTINGS: BoardSettings = { paused: false, perParent: false, atMost: null }
 
 /** What a lead does not allow now, and may later. */
 export type LimitRefusal =
@@ -52,7 +52,7 @@ export const whyLimited = (refusal: LimitRefusal): string =>
 export const PAUSED = 'Paused: no task is handed out'
 
 /** What is set, as the page shows it. */
-export const limitTexts = ({ paused, perParent, atMost }: BoardSettings): readonly string[] => [
+export const settingTexts = ({ paused, perParent, atMost }: BoardSettings): readonly string[] => [
   ...(paused ? [PAUSED] : []),
   ...(perParent ? ['One agent per parent'] : []),
   ...(atMost === null ? [] : [`At most ${claims(atMost)}`]),

@@ -1,7 +1,7 @@
 // What a lead sets for a board, as it is sent and shown: its schema, and its check.
 
 import * as z from 'zod'
-import { type BoardSettings, LIMITED, MAX_VALID } from '../../shared/board-limits.ts'
+import { type BoardSettings, LIMITED, MAX_VALID } from '../../shared/board-settings.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { codeOf } from '../../shared/problem.ts'
 
@@ -20,11 +20,10 @@ const settings = {
 } satisfies Record<keyof BoardSettings, z.ZodType>
 
 export const settingsSchema = z.object(settings).describe('What a lead has set for a board.')
-export const settingsChangeSchema = z.strictObject({
-  paused: settings.paused.exactOptional(),
-  perParent: settings.perParent.exactOptional(),
-  atMost: settings.atMost.exactOptional(),
-})
+const changes = Object.fromEntries(
+  Object.entries(settings).map(([name, schema]) => [name, schema.exactOptional()]),
+) as { [Name in keyof BoardSettings]: z.ZodExactOptional<(typeof settings)[Name]> }
+export const settingsChangeSchema = z.strictObject(changes)
 
 export type SettingsChange = z.infer<typeof settingsChangeSchema>
 
