@@ -101,10 +101,10 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
 }
 
 /** The finished payload, which subscribers and readers get as it is. */
-function payloadOf({ type, transaction: row, alert, previousRefundedAmount }: NewEvent): string {
+function payloadOf({ type, transaction: row, alert, more }: NewEvent): string {
   const transaction = toTransaction(row)
   if (type !== 'PaymentInitiated') {
-    return JSON.stringify({ ...(alert && { alert }), transaction, previousRefundedAmount })
+    return JSON.stringify({ ...(alert && { alert }), transaction, ...more })
   }
   return JSON.stringify({ gateway: row.gateway, request: json(row.request), transaction })
 }

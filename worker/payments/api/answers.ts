@@ -11,7 +11,7 @@ import {
   REFUSED,
 } from '../domain/status.ts'
 import {
-  EVENT_PAYLOADS,
+  durablePayloadSchema,
   paymentErrorSchema,
   raisedAlertSchema,
   settledAlertSchema,
@@ -89,16 +89,11 @@ export const deliveryRecordSchema = z.object({
   deliveredAt: timeSchema.exactOptional(),
 })
 
-const { PaymentInitiated, PaymentSucceeded, RefundAmountChanged, AlertRaised, AlertSettled } =
-  EVENT_PAYLOADS
-
 export const storedEventSchema = z
   .object({
     id: z.string(),
     type: z.enum(DURABLE_EVENTS),
-    payload: z
-      .union([PaymentInitiated, AlertSettled, AlertRaised, RefundAmountChanged, PaymentSucceeded])
-      .describe('All other types: the transaction alone.'),
+    payload: durablePayloadSchema,
     createdAt: timeSchema,
     listenersDoneAt: timeSchema
       .describe('When the listeners in process had accepted it.')

@@ -295,3 +295,11 @@ export const EVENT_PAYLOADS = {
     .object({ gateway: z.string(), kind: z.enum(CALL_KINDS) })
     .describe('Once per opening. `kind`: the calls that are not made for now.'),
 } satisfies Record<EventName, z.ZodType>
+
+const { PaymentInitiated, PaymentSucceeded, RefundAmountChanged, AlertRaised, AlertSettled } =
+  EVENT_PAYLOADS
+
+/** Of a durable event. */
+export const durablePayloadSchema = z
+  .union([PaymentInitiated, AlertSettled, AlertRaised, RefundAmountChanged, PaymentSucceeded])
+  .describe('All other types: the transaction alone.')

@@ -4,7 +4,7 @@
 import type { AlertRow, DisputeRow, RefundRow, TransactionRow } from './rows.ts'
 import { type AlertKind, type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import { CALL_PATIENCE_MS, hasCome } from './time.ts'
-import type { AlertDetail, RaisedAlert, SettledAlert } from './types.ts'
+import type { AlertDetail, PaymentEvents, RaisedAlert, SettledAlert } from './types.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow
@@ -34,28 +34,32 @@ export interface Alert {
   createdAt: number
 }
 
+/** What the payload of an event has of its own. */
+type More<Type extends DurableEvent> = Omit<PaymentEvents[Type], 'transaction' | 'alert'>
+
 /** A durable event that a decision causes, with the transaction as it is at this moment. */
 export interface NewEvent {
   id: string
   type: DurableEvent
   /** Only `AlertRaised` and `AlertSettled` have it. */
   alert?: RaisedAlert | SettledAlert
-  /** Only `RefundAmountChanged` has it. */
-  previousRefundedAmount?: number
   transaction: TransactionRow
+  more?: More<DurableEvent>
   correlationId: string | null
   createdAt: number
 }
 
 /** `by.correlationId`: of what caused it, if that has one of its own. */
-export const newEvent = (
-  type: DurableEvent,
+export const newEvent = <Type extends DurableEvent>(
+  type: Type,
   transaction: TransactionRow,
   by: { id: string; correlationId?: string | null | undefined; now: number },
+  more?: More<Type>,
 ): NewEvent => ({
   id: by.id,
   type,
   transaction,
+  ...(more && { more }),
   correlationId: by.correlationId ?? transaction.correlation_id,
   createdAt: by.now,
 })

@@ -250,8 +250,8 @@ function statusAfter(transaction: TransactionRow, sum: number): PaymentStatus {
 /** One event for a change: that of the status, else that of the amount. */
 function eventFor(after: TransactionRow, before: TransactionRow, cause: Cause): NewEvent {
   if (after.status !== before.status) return newEvent('PaymentRefunded', after, cause)
-  const changed = newEvent('RefundAmountChanged', after, cause)
-  return { ...changed, previousRefundedAmount: before.refunded_amount }
+  const more = { previousRefundedAmount: before.refunded_amount }
+  return newEvent('RefundAmountChanged', after, cause, more)
 }
 
 const failedSince = (before: Payment, after: Payment, cause: Cause): Alert[] =>

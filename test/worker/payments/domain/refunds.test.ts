@@ -306,8 +306,9 @@ describe('what follows from changed refunds', () => {
         expect([is.refunded_amount, is.status]).toEqual([sum, isEnd ? status : next])
         const isChanged = sum !== was.refunded_amount || is.status !== status
         const type = is.status === status ? 'RefundAmountChanged' : 'PaymentRefunded'
-        const previous = is.status === status && { previousRefundedAmount: was.refunded_amount }
-        const event = { id: '01CAUSE', type, correlationId: 'c-9', createdAt: NOW, ...previous }
+        const more = { previousRefundedAmount: was.refunded_amount }
+        const further = is.status === status && { more }
+        const event = { id: '01CAUSE', type, correlationId: 'c-9', createdAt: NOW, ...further }
         expect(events).toEqual(isChanged ? [{ ...event, transaction: is }] : [])
         expect(is.refund_revision).toBe(events.length)
         expect(is.updated_at).toBe(isChanged ? NOW : was.updated_at)
