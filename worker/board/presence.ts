@@ -87,7 +87,7 @@ export class Presence {
   }
 
   /**
-   * It publishes. Where clients were told that it is gone, its return counts as a change of the
+   * It publishes. Where clients were informed that it is gone, its return counts as a change of the
    * configuration.
    */
   heard(state: RepositoryState, now: number): void {

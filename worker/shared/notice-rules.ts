@@ -1,5 +1,5 @@
-// What people want to be told of a board, as signalbox.config.ts has it, and what each cause is
-// called. Pure.
+// What people want to be notified of, as signalbox.config.ts has it, and what each cause is called.
+// Pure.
 
 import { printable } from './printable.ts'
 

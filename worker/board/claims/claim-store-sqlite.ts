@@ -16,7 +16,7 @@ export interface Claim {
   /** The task's, as it began: by it the task is known again. */
   title: string
   parent?: string
-  /** Others with this title, as long as its own has it: then none can be told to be its own. */
+  /** Others with this title, as long as its own has it: then none is known to be its own. */
   twins?: string[]
   actor: string
   client?: string
@@ -64,7 +64,7 @@ export interface ClaimEnd {
   rests?: Rest
 }
 
-/** What is left of an ended one for a day: its holder is told that it is lost. */
+/** What is left of an ended one for a day: its holder is answered that it is lost. */
 export type Forgotten = Pick<Claim, 'generation' | 'task' | 'actor'>
 
 /** The newest ended ones that are kept. */

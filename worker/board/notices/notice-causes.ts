@@ -1,4 +1,4 @@
-// What people are told of a board: which causes hold now. Pure. Which of them are news is decided
+// What people are notified of: which causes hold on a board now. Pure. Which are news is decided
 // in notice-turn.ts.
 
 import type { NoticeCause } from '../../shared/notice-rules.ts'

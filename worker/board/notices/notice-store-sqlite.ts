@@ -1,5 +1,5 @@
-// What a repository keeps of notices in its own SQLite: the rules, what each was told of, and the
-// deliveries. No republishing and no schema drops it: a cause is told once.
+// What a repository keeps of notices in its own SQLite: the rules, what each has sent, and the
+// deliveries. No republishing and no schema drops it: a cause is sent once.
 
 import type { NoticeCause } from '../../shared/notice-rules.ts'
 import type { Sql, SqlValue } from '../../shared/sql.ts'
@@ -42,7 +42,7 @@ export interface NoticeState {
   decideAt?: number
   /** When something of all tasks will have lasted long enough, in ms. */
   lastedAt?: number
-  /** When the sidecar was last told of commands, in ms. */
+  /** When the sidecar was last notified of commands, in ms. */
   toldAt?: number
 }
 
@@ -79,7 +79,7 @@ export const NOTICE_TABLES = [
 /** The newest that are kept of those that ended, and shown of all. */
 const KEPT = 50
 
-/** Whether people are told of this board. It may have no tables. */
+/** Whether people are notified of this board. It may have no tables. */
 export function hasNoticeRules(sql: Sql): boolean {
   const tables = "SELECT 1 AS found FROM sqlite_master WHERE name = 'notice_state'"
   if (sql.all(tables).length === 0) return false

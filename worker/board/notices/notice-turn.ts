@@ -1,11 +1,11 @@
-// Which causes are news: each is told once, and not again where it was only away for a moment.
+// Which causes are news: each is sent once, and not again where it was only away for a moment.
 // Pure.
 
-/** What a rule was told of a cause. In ms. */
+/** What is remembered of a cause, for one rule. In ms. */
 export interface Known {
   /** When it began. Absent: it does not hold. */
   since?: number
-  /** Absent: it has not lasted long enough. */
+  /** When a notice of it was sent. Absent: it has not lasted long enough. */
   toldAt?: number
   endedAt?: number
 }
@@ -61,7 +61,7 @@ export function turnOf<Cause extends Lasting>(
   return turn
 }
 
-/** Whether it was told of this very one, or of one that was away for a moment. */
+/** Whether a notice was sent of this very one, or of one that was away for a moment. */
 function isSame(was: Known | undefined, since: number, now: number): boolean {
   if (was?.toldAt === undefined) return false
   // It began anew, and nobody saw it end.

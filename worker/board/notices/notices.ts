@@ -162,7 +162,7 @@ export class Notices {
       if (targets.length === 0) return undefined
       const notice: Notice = { causes: [{ on, since: timeText(now) }], test: true }
       const ids = targets.map((target) => this.#deliveries.add(target, notice, now))
-      this.#save(withNew(targets, state), now)
+      this.#save(withNewCommands(targets, state), now)
       return ids
     })
   }
@@ -217,7 +217,7 @@ export class Notices {
     let nextAt = Infinity
     let allAt = isKnown ? (lastedAt ?? Infinity) : Infinity
     for (const rule of rules) {
-      const turn = this.#turnOf(rule, facts, board)
+      const turn = this.#decideRule(rule, facts, board)
       nextAt = Math.min(nextAt, turn.nextAt)
       if (readsAll(rule.on)) allAt = Math.min(allAt, turn.nextAt)
       if (turn.news.length === 0) continue
@@ -229,7 +229,7 @@ export class Notices {
     }
     const seen = new Set(rules.map(({ key }) => key))
     return {
-      ...withNew(targets, decided),
+      ...withNewCommands(targets, decided),
       rules: state.rules.map((rule) =>
         seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
       ),
@@ -240,7 +240,7 @@ export class Notices {
   }
 
   /** What is news for a rule now, and when it is decided again, in ms. */
-  #turnOf(rule: StoredRule, facts: NoticeFacts, board: RepositoryState) {
+  #decideRule(rule: StoredRule, facts: NoticeFacts, board: RepositoryState) {
     const { key, on, isSeen } = rule
     const { now } = facts
     const before = this.#store.known(key)
@@ -320,13 +320,16 @@ function untilLookMs({ ended, socket }: RepositoryState): number {
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking
 
-/** The sidecar is informed of a new command at once. */
-function withNew(targets: readonly Target[], { toldAt, ...state }: NoticeState): NoticeState {
+/** The sidecar is notified of a new command at once. */
+function withNewCommands(
+  targets: readonly Target[],
+  { toldAt, ...state }: NoticeState,
+): NoticeState {
   const hasCommand = targets.some(({ to }) => to === 'command')
   return toldAt === undefined || hasCommand ? state : { ...state, toldAt }
 }
 
-/** When the sidecar is informed of commands, less and less often: one that is back asks. */
+/** When the sidecar is notified of commands, less and less often: one that is back asks. */
 function commandsAt(
   { toldAt }: NoticeState,
   { commandAt, commandSince }: ReturnType<NoticeStore['next']>,

@@ -39,9 +39,9 @@ export interface RepositoryState {
   /** The sidecar finds changes by scans alone, because its watcher has failed. */
   unwatched?: boolean
   lastSeenAt?: number
-  /** The socket of the sidecar that leads. `isFreed`: one that waits was told to go on. In ms. */
+  /** The socket of the sidecar that leads. `isFreed`: one that waits may publish. In ms. */
   socket?: { run: number; since: number; closedAt?: number; isFreed?: true }
-  /** Clients were told that the sidecar is gone, since then (ms). */
+  /** Clients were informed that the sidecar is gone, since then (ms). */
   offlineSince?: number
   /** When the edge last held all that the sidecar saw (ms). */
   currentAt?: number
