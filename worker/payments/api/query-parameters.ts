@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { choice, count, readQuery } from '../../shared/query.ts'
 import { isZone } from '../domain/days.ts'
+import { CURRENCY } from '../domain/money.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 
 const MAX_SEARCH_CHARS = 255
@@ -59,7 +60,7 @@ export const transactionsQuery = z.object({
     .exactOptional(),
   currency: z
     .string()
-    .regex(/^[A-Z]{3}$/, 'must be three capital letters')
+    .regex(CURRENCY, 'must be three capital letters')
     .describe('What was requested, or what was paid.')
     .exactOptional(),
   by: choice(['created', 'paid', 'updated'])

@@ -47,6 +47,7 @@ import {
   type Deadlines,
   deadlinesOf,
   inTime,
+  levelOf,
   type OperationDeps,
 } from './operation.ts'
 
@@ -253,10 +254,8 @@ async function statusAfterCancel(
     return await client.run(gateway, 'charge', ask, { deadlineAt })
   } catch (error) {
     const { id: transactionId, correlation_id: correlationId } = open
-    // A driver's own error is a bug; a gateway that does not answer is normal.
-    const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const about = { gateway: gateway.key, transactionId, correlationId }
-    log(level, 'payments.replace.no_answer', { ...about, error: String(error) })
+    log(levelOf(error), 'payments.replace.no_answer', { ...about, error: String(error) })
     return {}
   }
 }

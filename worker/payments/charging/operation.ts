@@ -254,6 +254,10 @@ export async function applyAnswer(
 export const logOutcome = (log: Log, outcome: string, fields: Fields): void =>
   log(outcome === 'applied' ? 'info' : 'warn', `payments.check.${outcome}`, fields)
 
+/** A driver's own error is a bug; a gateway that does not answer is normal. */
+export const levelOf = (error: unknown): 'warn' | 'error' =>
+  error instanceof GatewayUnavailableException ? 'warn' : 'error'
+
 /** As the log names a payment. */
 export const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
   transactionId: id,

@@ -73,7 +73,7 @@ export interface HostAbilities {
 }
 
 interface ReadPayments {
-  /** A clause each. With any, nothing is served of `payments`: a doctor shows what is right in it. */
+  /** A clause each. With any, none of `payments` is served: a doctor shows what is right of it. */
   faults: readonly string[]
   /** Undefined: no gateway and no database is configured, so there are no payments here. */
   payments: PaymentsConfig | undefined

@@ -1,7 +1,7 @@
 // The days of a time zone: from one local midnight to the next, which are 23 to 25 hours. Pure; all
 // times are ms.
 
-import { DAY_MS } from './time.ts'
+import { DAY_MS, HOUR_MS } from './time.ts'
 
 /** A name of IANA's list, such as `Asia/Baghdad`. */
 export function isZone(name: string): boolean {
@@ -28,7 +28,7 @@ export function dayOf(ms: number, zone: string): string {
 }
 
 /** No zone is further from UTC. */
-const MAX_OFFSET_MS = 16 * 3_600_000
+const MAX_OFFSET_MS = 16 * HOUR_MS
 
 /** The first ms of that date. Where a clock skips midnight, the day begins later. */
 export function startOfDay(day: string, zone: string): number {

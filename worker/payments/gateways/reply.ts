@@ -1,4 +1,5 @@
-// Helps drivers to read a reply. Its values are used only after its shape was checked. Pure.
+// Helps drivers to address a gateway and to read its reply, whose values are used only after its
+// shape was checked. Pure.
 
 import { GatewayUnavailableException, type PaymentError } from '../domain/exceptions.ts'
 import type { GatewayReply } from './gateway.ts'
@@ -15,6 +16,9 @@ export const parseJson = (text: string): unknown =>
 
 const keepLongNumbers = (_: string, value: unknown, context?: { source?: string }): unknown =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value
+
+/** A `base_url` that a path can follow. */
+export const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
 
 export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 && status < 300
 
@@ -70,3 +74,9 @@ export const coded = (
   rawCode: string | undefined,
   message: string,
 ): PaymentError => ({ code, ...(rawCode !== undefined && { rawCode }), message })
+
+/** Of a refund. */
+export const REFUND_CANCELLED: PaymentError = {
+  code: 'refund_cancelled',
+  message: 'The refund was cancelled.',
+}

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Refused } from '../domain/status.ts'
+import { DAY_MS } from '../domain/time.ts'
 
 export interface RefusedRow {
   /** The start of the minute, ms. */
@@ -30,7 +31,7 @@ export interface RefusalStore {
   set(name: 'refused', value: RefusedWebhooks): void
 }
 
-const KEPT_MS = 24 * 3_600_000
+const KEPT_MS = DAY_MS
 
 export function createRefusals({ now }: Clock, store: RefusalStore = new Map()): Refusals {
   const began = now()

@@ -10,6 +10,7 @@ import {
   answerIn,
   type Called,
   idsOf,
+  levelOf,
   logOutcome,
   type OperationDeps,
 } from '../charging/operation.ts'
@@ -143,10 +144,8 @@ async function expire(deps: ReconcileDeps, check: Check): Promise<Reconciled> {
 }
 
 async function unreachable(deps: ReconcileDeps, check: Check, error: unknown): Promise<Reconciled> {
-  // A driver's own error is a bug; a gateway that does not answer is normal.
-  const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
   const fields = { ...idsOf(check.transaction), error: reasonOf(error) }
-  deps.log(level, 'payments.check.no_answer', fields)
+  deps.log(levelOf(error), 'payments.check.no_answer', fields)
   const why = error instanceof GatewayUnavailableException ? error.unreadable : undefined
   const unreadable = why === undefined ? {} : { unreadable: { id: newId(deps.clock.now()), why } }
   return await settle(deps, check, { isUnanswered: true, noAnswer: 'unreachable', ...unreadable })

@@ -4,6 +4,7 @@
 import { reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
@@ -25,7 +26,7 @@ const MAX_CHECKS = 50
 const CONCURRENT_CHECKS = 8
 /** After this time no check and no dispatch round starts. */
 const MAX_START_MS = 25_000
-const RETENTION_MS = 90 * 24 * 3_600_000
+const RETENTION_MS = 90 * DAY_MS
 const RETENTION_BATCH = 1_000
 
 export function createSweeper(deps: SweeperDeps) {

@@ -20,7 +20,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
-import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
+import { isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import * as wire from './wire.ts'
 
 const PRODUCTION = 'https://fib.prod.fib.iq'
@@ -52,7 +52,7 @@ export const fib = {
   ],
   isLive: ({ base_url }) => base_url === PRODUCTION || undefined,
   create(key, { base_url = '', client_id = '', client_secret = '', expires_in, refundable_for }) {
-    const base = base_url.replace(/(?<!\/)\/+$/, '')
+    const base = withoutSlash(base_url)
     const address = callbackAddress(key, client_secret)
 
     const requestFor = (id: string, action: 'status' | 'cancel' | 'refund'): GatewayRequest => ({

@@ -24,7 +24,7 @@ import {
   type SupportsStatusCheck,
   warning,
 } from '../gateway.ts'
-import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
+import { isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import type { Payment } from './wire.ts'
 import * as wire from './wire.ts'
 
@@ -51,14 +51,14 @@ export const mollie = {
   reads({ base_url = '', api_key = '' }) {
     const headers = { authorization: `Bearer ${api_key}` }
     const read = (path: string) => ({
-      url: `${base_url.replace(/(?<!\/)\/+$/, '')}${path}?limit=1`,
+      url: `${withoutSlash(base_url)}${path}?limit=1`,
       headers,
     })
     const requests = { payments: read(PAYMENTS), refunds: read('/v2/refunds') }
     return { name: 'Mollie', setting: 'api_key', requests }
   },
   create(key, { base_url = '', api_key = '' }) {
-    const base = base_url.replace(/(?<!\/)\/+$/, '')
+    const base = withoutSlash(base_url)
     const address = callbackAddress(key, api_key)
     const isSimulated = isLoopback(URL.parse(base)?.hostname ?? '')
 

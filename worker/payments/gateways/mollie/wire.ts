@@ -7,7 +7,7 @@ import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, RefundSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
 import { moneyOf, optionalText } from '../fields.ts'
 import type { GatewayCall, GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
-import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
+import { coded, REFUND_CANCELLED, refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /**
  * Those of Mollie whose decimals are those of money.ts. Not ISK, which has none at Mollie and two
@@ -216,11 +216,6 @@ export function refundState(status: string): Pick<ReportedRefund, 'status' | 'er
     default:
       return { status: 'accepted' }
   }
-}
-
-const REFUND_CANCELLED: PaymentError = {
-  code: 'refund_cancelled',
-  message: 'The refund was cancelled.',
 }
 
 /** Its chargebacks are one dispute. They change no status. */

@@ -16,7 +16,7 @@ import {
   type SupportsStatusCheck,
   warning,
 } from '../gateway.ts'
-import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './webhook.ts'
 import * as wire from './wire.ts'
 
@@ -81,7 +81,7 @@ export const redirect = {
   },
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
-    const base = base_url.replace(/(?<!\/)\/+$/, '')
+    const base = withoutSlash(base_url)
     let apiKeys: readonly VerifyingKey[] | undefined
 
     const post = (action: 'init' | 'reverse', json: unknown): GatewayRequest => ({

@@ -19,7 +19,7 @@ import {
   type SupportsStatusCheck,
   warning,
 } from '../gateway.ts'
-import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import { readEvent, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
@@ -78,7 +78,7 @@ export const stripe = {
   reads({ base_url = '', secret_key = '' }) {
     const headers = { authorization: `Bearer ${secret_key}` }
     const read = (path: string) => ({
-      url: `${base_url.replace(/(?<!\/)\/+$/, '')}${path}?limit=1`,
+      url: `${withoutSlash(base_url)}${path}?limit=1`,
       headers,
     })
     return {
@@ -93,7 +93,7 @@ export const stripe = {
   },
   create(key, settings) {
     const { base_url = '', secret_key = '', webhook_secret = '' } = settings
-    const base = base_url.replace(/(?<!\/)\/+$/, '')
+    const base = withoutSlash(base_url)
     const keys = webhook_secret.split(/\s+/).filter(Boolean).map(hmac)
 
     const headers = { authorization: `Bearer ${secret_key}`, 'stripe-version': wire.API_VERSION }

@@ -7,7 +7,7 @@ import type { PaymentStatus } from '../../domain/status.ts'
 import type { DisputeSet, ReportedDispute, ReportedRefund } from '../../domain/types.ts'
 import { optionalText } from '../fields.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
-import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
+import { coded, REFUND_CANCELLED, refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /** The format of replies depends on it; events have the version of their webhook endpoint. */
 export const API_VERSION = '2026-10-28.endive'
@@ -261,11 +261,6 @@ export function refundState(
 
 export const failed = (rawCode?: string, message = 'The payment failed.'): PaymentError =>
   coded('payment_failed', rawCode, message)
-
-const REFUND_CANCELLED: PaymentError = {
-  code: 'refund_cancelled',
-  message: 'The refund was cancelled.',
-}
 
 const STANDING = ['needs_response', 'under_review']
 const INQUIRY = 'warning_'
