@@ -179,8 +179,8 @@ describe('the imports', () => {
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, what a search finds, which repositories a
     // token covers, and what can be begun, in which order, what counts of a layout, what a task is
-    // for who leads, where it is closed, how agents are called, and what is news of a task and how
-    // that is told.
+    // for who leads, where it is closed, how agents and marks are called, and what is news of a task and
+    // how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/fold.ts',
@@ -193,6 +193,7 @@ describe('the imports', () => {
       'worker/board/tasks/closed-in.ts',
       'worker/board/tasks/task-state.ts',
       'worker/board/tasks/shown-names.ts',
+      'worker/board/activity/mark-words.ts',
       'worker/board/notices/notice-causes.ts',
       'worker/board/notices/notice-turn.ts',
       'worker/shared/notice-rules.ts',
@@ -228,7 +229,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/activity-chain|claims\/settings-schema)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/(activity-chain|mark-words)|claims\/settings-schema)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

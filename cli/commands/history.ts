@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { ActivityRow } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { activityText } from '../../libraries/mcp/activity-text.ts'
+import { MARK_WORDS } from '../../worker/board/activity/mark-words.ts'
 import { durationMs } from '../../worker/shared/duration.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
@@ -34,8 +35,8 @@ export const command = define({
   usage: '[--task ID] [--actor NAME] [--export | --verify FILE] [options]',
   description: `\
 Prints what happened on a board, the newest first: tasks that came, changed and went, who claimed
-which and what they said, and where git switched the main tree. What stands out has a mark: deleted
-while open, opened again, closed by nobody who had claimed it.
+which and what they said, and where git switched the main tree. What stands out has a mark:
+${Object.values(MARK_WORDS).join(', ')}.
 
 --export prints everything that is kept, with a hash on each line that covers the line before.
 --verify says whether such a file is whole, compares it, or the lines history.head of a log, with

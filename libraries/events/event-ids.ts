@@ -10,7 +10,7 @@ export interface EventIds {
    * - `handled`: nothing is left to do.
    */
   claim(id: string, until: number): Promise<Claim> | Claim
-  /** It was handled. Keep it for more than a day: so long is an event sent again. */
+  /** It was handled. Keep it until the sender gives up, as docs/payments.md says. */
   complete(id: string): Promise<unknown> | unknown
   /** Its handler failed: the next claim is `new`. What was completed stays so. */
   release(id: string): Promise<unknown> | unknown
@@ -18,7 +18,7 @@ export interface EventIds {
 
 export type Claim = 'new' | 'busy' | 'handled'
 
-/** About 1 MB. A shop that gets more events in a day, while they are sent again, needs a store. */
+/** About 1 MB. Who gets more events until the sender gives up on the first needs a store. */
 const MAX_HANDLED = 10_000
 
 /** The ids of one process: they are lost when it ends, and other processes do not know them. */

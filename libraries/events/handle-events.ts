@@ -135,7 +135,7 @@ const SENTENCES: Record<Failure, string> = {
 }
 
 /**
- * Everything but a 2xx is sent again for a day, on the sender's own schedule: it reads no
+ * Everything but a 2xx is sent again until the sender gives up, on its own schedule: it reads no
  * Retry-After. A 410 would end that, so none is ever given.
  */
 function statusOf(reason: Failure): number {

@@ -77,7 +77,7 @@ export function retryAfter(header: string | null, now: number): number | undefin
 /** The longest wait between two tries. */
 export const MAX_RETRY_MS = 3_600_000
 const BACKOFF = { firstMs: 5_000, maxMs: MAX_RETRY_MS }
-/** The page (TRIED_FOR of attention.ts) and the comments in libraries/events name this day. */
+/** The page names this day: TRIED_FOR of attention.ts. */
 export const TRIED_FOR_MS = 24 * 3_600_000
 /**
  * A day of tries has more than twice as many. What is older and has fewer was sent again by hand,

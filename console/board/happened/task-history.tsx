@@ -1,25 +1,18 @@
 // The history of the open task: what changed, by whom, and what stands out.
 
-import type { Activity, ActivityRow } from '../../../libraries/api/types.ts'
+import type { Activity } from '../../../libraries/api/types.ts'
+import { MARK_WORDS, type Mark } from '../../../worker/board/activity/mark-words.ts'
 import { agentName } from '../../../worker/board/tasks/shown-names.ts'
 import type { Live } from '../../data/live.ts'
 import { useRead } from '../../data/use-read.ts'
 import { Age } from '../../ui/time.tsx'
 import { textOf } from './digest.ts'
 
-type Mark = NonNullable<ActivityRow['marks']>[number]
-
-const MARKS: Readonly<Record<Mark, string>> = {
-  deleted_while_open: 'deleted while open',
-  reopened: 'opened again',
-  unclaimed: 'closed without a claim',
-}
-
 export const Marks = ({ of = [] }: { of?: readonly Mark[] | undefined }) => (
   <>
     {of.map((mark) => (
       <span key={mark} class="chip stop">
-        {MARKS[mark]}
+        {MARK_WORDS[mark]}
       </span>
     ))}
   </>

@@ -1,8 +1,9 @@
 // What stands out in the history: what may have been lost, opened again, or done by nobody who said
 // so. It follows from the rows and from the time, and is stored nowhere. Pure.
 
-import { type Described, KEPT_MS, type Mark } from './activity-rows.ts'
+import { type Described, KEPT_MS } from './activity-rows.ts'
 import type { ActivityStore } from './activity-sqlite.ts'
+import type { Mark } from './mark-words.ts'
 
 /** A file that is away for a moment, as a stash or a tool leaves it, was not deleted. */
 const STANDS_MS = 120_000

@@ -4,20 +4,22 @@
 import * as z from 'zod'
 import { choice } from '../../shared/query.ts'
 import { repositoryQuery } from '../queries.ts'
+import { MARK_WORDS, type Mark } from './mark-words.ts'
 
+/** Of claims: they say whether somebody held a task. */
+export const CLAIM_KINDS = ['claimed', 'progress', 'released', 'expired', 'ended'] as const
+
+// biome-ignore format: several names a line.
 const KINDS = [
-  ...(['created', 'deleted', 'status', 'title', 'assignee', 'deps', 'checks'] as const),
-  ...(['published', 'claimed', 'progress', 'released', 'expired', 'ended'] as const),
-  ...(['review', 'merged', 'switched', 'sidecar'] as const),
-]
+  'created', 'deleted', 'status', 'title', 'assignee', 'deps', 'checks', 'published',
+  ...CLAIM_KINDS, 'review', 'merged', 'switched', 'sidecar',
+] as const
 
 /** Then a row goes. */
 export const KEPT_MS = 90 * 86_400_000
 
 const optionalText = z.string().exactOptional()
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable()
-
-export const markSchema = z.enum(['deleted_while_open', 'reopened', 'unclaimed'])
 
 const described = z.object({
   kind: z
@@ -57,7 +59,6 @@ const described = z.object({
 /** What a change adds to the history. */
 export type Entry = z.infer<typeof described>
 export type Changes = Record<string, z.infer<typeof value>[]>
-export type Mark = z.infer<typeof markSchema>
 
 const time = z.string().meta({ format: 'date-time' })
 
@@ -67,7 +68,7 @@ export const activityRowSchema = z
     at: time.describe('By the clock of the edge.'),
     ...described.shape,
     marks: z
-      .array(markSchema)
+      .array(z.enum(Object.keys(MARK_WORDS) as Mark[]))
       .describe(
         '`deleted_while_open` once it has stood for 120 s. `unclaimed`: closed, and no claim of ' +
           'it was valid then, or finished in the 90 days before. They follow from the rows and ' +

@@ -4,7 +4,7 @@
 import type { Sql, SqlValue } from '../../shared/sql.ts'
 import { insertRows } from '../store/put-records-sqlite.ts'
 import { hashAfter, KEPT_ROWS, NO_HASH } from './activity-chain.ts'
-import { type Described, type Entry, KEPT_MS } from './activity-rows.ts'
+import { CLAIM_KINDS, type Described, type Entry, KEPT_MS } from './activity-rows.ts'
 
 export const ACTIVITY_TABLES = [
   // `epoch` and `change`: the message that clients got with it, or get next.
@@ -34,8 +34,7 @@ export interface Span {
   before: number
 }
 
-/** Of claims: they say whether somebody held a task. */
-const OF_CLAIMS = `('claimed', 'progress', 'released', 'expired', 'ended')`
+const OF_CLAIMS = `(${CLAIM_KINDS.map((kind) => `'${kind}'`).join(', ')})`
 
 export type ActivityStore = ReturnType<typeof sqliteActivityStore>
 
