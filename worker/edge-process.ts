@@ -8,7 +8,7 @@ import { createApp } from './app.ts'
 import { processDirectory } from './board/directory/directory-process.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { createNoticeSender } from './board/notices/notice-sender.ts'
-import { processRepositories } from './board/repository/repositories-process.ts'
+import { ProcessRepositories } from './board/repository/repositories-process.ts'
 import { STREAM_LIMITS } from './board/streams/stream.ts'
 import { streamRoom } from './board/streams/stream-room.ts'
 import { type Config, ConfigError, type HostConfig } from './config.ts'
@@ -147,7 +147,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       fetch,
     })
   let sendNotice = senderOf(config.auth)
-  const repositories = processRepositories({
+  const repositories = new ProcessRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
       const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
@@ -195,7 +195,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   let app = appOf(config.auth)
   const countBoards = async () => {
     const boards = await directory.list(['*'], hostClock.now())
-    counted.listed(boards, repositories.isHeard)
+    counted.listed(boards, (path) => repositories.isHeard(path))
     return boards
   }
   const boards = countBoards()

@@ -16,7 +16,7 @@ import type { Watch, WatchEvents } from '../../sidecar/watch/watch.ts'
 import { backupMetric, noteBackup } from '../../system/backup.ts'
 import { openCertificate } from '../../system/certificate.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
-import { processRepositories } from '../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../worker/board/repository/repositories-process.ts'
 import type { BoardReport, SyncRequest } from '../../worker/board/wire.ts'
 import { healthCheck, healthMetric, healthReport } from '../../worker/healthz-process.ts'
 import { Installation } from '../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
@@ -256,7 +256,7 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
     const metrics = new Metrics()
     const { listed } = boardMetrics(metrics)
     let now = 1_000_000
-    const repositories = processRepositories({
+    const repositories = new ProcessRepositories({
       openSql: () => openSql(':memory:'),
       now: () => now,
       elapsed: () => now,
@@ -275,7 +275,7 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
     })
     const rows = [row('shop', 'running', 'present'), row('blog', 'ended', 'present')]
     const scrape = (more: typeof rows = []) => {
-      listed([...rows, ...more], repositories.isHeard)
+      listed([...rows, ...more], (path) => repositories.isHeard(path))
       return metricsText(metrics)
     }
     const report = async () => {

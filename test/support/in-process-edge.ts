@@ -4,7 +4,7 @@ import { createApp } from '../../worker/app.ts'
 import { sqliteDirectory } from '../../worker/board/directory/directory-sqlite.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
 import { createNoticeSender } from '../../worker/board/notices/notice-sender.ts'
-import { processRepositories } from '../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../worker/board/repository/repositories-process.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/streams/stream.ts'
 import { streamRoom } from '../../worker/board/streams/stream-room.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
@@ -55,7 +55,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
   const metrics = options.metrics ?? new Metrics()
   const app = createApp({
     config,
-    repositories: processRepositories({
+    repositories: new ProcessRepositories({
       openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
       elapsed: clock.elapsed,

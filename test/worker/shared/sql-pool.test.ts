@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { processRepositories } from '../../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../../worker/board/repository/repositories-process.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
 import { moveAside } from '../../../worker/shared/damaged-file-node.ts'
 import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'
@@ -86,7 +86,7 @@ describe('a pool of databases', () => {
     const { pool, opened } = poolOf(1)
     const files = new Set<string>()
     const room = { all: 8, each: 8 }
-    const repositories = processRepositories({
+    const repositories = new ProcessRepositories({
       openSql(path, make) {
         if (make) files.add(path)
         return files.has(path) ? pool.sql(`list-${path}`) : undefined

@@ -57,194 +57,218 @@ interface Streams {
   tally: StreamTally
 }
 
-export interface ProcessRepositories extends Repositories {
-  /** Ends all streams, and every one that is opened later. */
-  endStreams(): void
-  /** Whether a sidecar has published it lately. After a start each has its time for that. */
-  isHeard(path: string): boolean
-  /** After a start nobody may ask about these boards: those with rules of notices are decided. */
-  resume(paths: readonly string[]): Promise<void>
-  /** Its database was taken away: the next one that is made has other tables. */
-  letGo(path: string): void
-}
-
-export function processRepositories(host: ProcessHost): ProcessRepositories {
-  const encoder = new TextEncoder()
-  const opened = new Map<string, Opened>()
-  const streams = new Map<string, Streams>()
-  const tallyOfAll = new StreamTally(host.roomOfAll)
-  const armed = new Map<string, () => void>()
+export class ProcessRepositories implements Repositories {
+  readonly #host: ProcessHost
+  readonly #encoder = new TextEncoder()
+  /** The longest unused one is the first. */
+  readonly #opened = new Map<string, Opened>()
+  readonly #streams = new Map<string, Streams>()
+  readonly #tallyOfAll: StreamTally
+  /** What takes back the call that is due next. */
+  readonly #armed = new Map<string, () => void>()
   /** When its sidecar was last heard. */
-  const heard = new Map<string, number>()
-  const startedAt = host.now()
-  let isEnding = false
+  readonly #heard = new Map<string, number>()
+  readonly #startedAt: number
+  #isEnding = false
 
-  const find = (path: string, make = false): Opened | undefined => {
-    const known = opened.get(path)
-    if (known) {
-      // The longest unused one is the first.
-      opened.delete(path)
-      opened.set(path, known)
-      return known
-    }
-    const sql = host.openSql(path, make)
-    if (!sql) return undefined
-    if (opened.size >= host.maxIdle) {
-      // All that it knows is in its database.
-      const idle = [...opened.keys()].find((each) => !streams.has(each))
-      if (idle !== undefined) opened.delete(idle)
-    }
-    const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
-    const made = openRepository(sql, { ...host, log, startedAt })
-    const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
-    opened.set(path, fresh)
-    arm(path, fresh)
-    return fresh
+  constructor(host: ProcessHost) {
+    this.#host = host
+    this.#tallyOfAll = new StreamTally(host.roomOfAll)
+    this.#startedAt = host.now()
   }
-  /** For the earliest of what is due there. Nothing is armed where nothing is. */
-  const arm = (path: string, { nextDue, notices }: OpenRepository): void => {
-    armed.get(path)?.()
-    armed.delete(path)
-    if (isEnding) return
-    notices.follow(host.now())
-    const at = nextDue()
-    if (at === undefined) return
-    const wake = () => {
+
+  open(path: string): RepositoryHandle {
+    return {
+      ...this.#callsOf(path),
+      subscribe: (from, sink) => this.#subscribe(path, from, sink),
+    }
+  }
+
+  /** Whether a sidecar has published it lately. After a start each has its time for that. */
+  isHeard(path: string): boolean {
+    // A time far ahead was taken before the clock was set back, and means nothing.
+    const silentMs = Math.abs(this.#host.now() - (this.#heard.get(path) ?? this.#startedAt))
+    return silentMs < REPORTS_SILENT_MS
+  }
+
+  /**
+   * After a start nobody may ask about these boards: those with rules of notices are decided. One
+   * after the other, with requests between them: of a thousand boards few have rules.
+   */
+  async resume(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      await pause(this.#host, 0)
+      if (this.#isEnding) return
       try {
-        const known = find(path)
-        if (!known) return
-        broadcast(path, known.claims.expire(host.now()))
-        // Not async: thrown after this turn, it would end the process just as well.
-        void deliver(path, known)
-        arm(path, known)
+        const sql = this.#host.openSql(path, false)
+        if (sql && hasNoticeRules(sql)) this.#find(path)
       } catch (error) {
-        // Nobody waits for this: thrown, it would end the process, and payments with it.
-        host.log('error', 'board.not_settled', { board: path, error: String(error) })
-        armed.set(path, host.after(WAKE_AGAIN_MS, wake))
+        this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
       }
     }
-    armed.set(path, host.after(Math.min(Math.max(0, at - host.now()), LONGEST_TIMER_MS), wake))
   }
+
+  /** Its database was taken away: the next one that is made has other tables. */
+  letGo(path: string): void {
+    this.#opened.delete(path)
+    this.#disarm(path)
+  }
+
+  /** Ends all streams, and every one that is opened later. */
+  endStreams(): void {
+    this.#isEnding = true
+    for (const cancel of this.#armed.values()) cancel()
+    for (const { sinks } of [...this.#streams.values()]) {
+      for (const sink of [...sinks]) sink.end('closed')
+    }
+  }
+
+  #find(path: string, make = false): Opened | undefined {
+    const known = this.#opened.get(path)
+    if (known) {
+      this.#opened.delete(path)
+      this.#opened.set(path, known)
+      return known
+    }
+    const sql = this.#host.openSql(path, make)
+    if (!sql) return undefined
+    if (this.#opened.size >= this.#host.maxIdle) {
+      // All that it knows is in its database.
+      const idle = [...this.#opened.keys()].find((each) => !this.#streams.has(each))
+      if (idle !== undefined) this.#opened.delete(idle)
+    }
+    const log: Log = (level, event, fields) =>
+      this.#host.log(level, event, { board: path, ...fields })
+    const made = openRepository(sql, { ...this.#host, log, startedAt: this.#startedAt })
+    const fresh = { ...made, awakeSince: new Date(this.#host.now()).toISOString() }
+    this.#opened.set(path, fresh)
+    this.#arm(path, fresh)
+    return fresh
+  }
+
+  #make(path: string): Opened {
+    const made = this.#find(path, true)
+    if (!made) throw new Error('the host made no database')
+    return made
+  }
+
+  #callsOf(path: string): RepositoryCalls {
+    const calls = repositoryCalls({
+      find: () => this.#find(path),
+      make: () => this.#make(path),
+      now: () => this.#host.now(),
+      awakeSince: () => this.#opened.get(path)?.awakeSince ?? '',
+      streams: () => this.#streams.get(path)?.sinks.size ?? 0,
+      send: (frames) => this.#broadcast(path, frames),
+      arm: () => {
+        const known = this.#find(path)
+        if (known) this.#arm(path, known)
+      },
+      deliver: (repository) => this.#deliver(path, repository),
+    })
+    return {
+      ...calls,
+      sync: async (...of) => this.#noted(path, await calls.sync(...of)),
+      changes: async (...of) => this.#noted(path, await calls.changes(...of)),
+    }
+  }
+
+  /** One that was published is heard of. */
+  #noted<Outcome extends { ok: boolean }>(path: string, outcome: Outcome): Outcome {
+    if (outcome.ok) this.#heard.set(path, this.#host.now())
+    return outcome
+  }
+
+  /** For the earliest of what is due there. Nothing is armed where nothing is. */
+  #arm(path: string, { nextDue, notices }: OpenRepository): void {
+    this.#disarm(path)
+    if (this.#isEnding) return
+    notices.follow(this.#host.now())
+    const at = nextDue()
+    if (at === undefined) return
+    this.#wakeAfter(path, Math.min(Math.max(0, at - this.#host.now()), LONGEST_TIMER_MS))
+  }
+
+  #disarm(path: string): void {
+    this.#armed.get(path)?.()
+    this.#armed.delete(path)
+  }
+
+  #wakeAfter(path: string, ms: number): void {
+    this.#armed.set(
+      path,
+      this.#host.after(ms, () => this.#wake(path)),
+    )
+  }
+
+  #wake(path: string): void {
+    try {
+      const known = this.#find(path)
+      if (!known) return
+      this.#broadcast(path, known.claims.expire(this.#host.now()))
+      // Not async: thrown after this turn, it would end the process just as well.
+      void this.#deliver(path, known)
+      this.#arm(path, known)
+    } catch (error) {
+      // Nobody waits for this: thrown, it would end the process, and payments with it.
+      this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
+      this.#wakeAfter(path, WAKE_AGAIN_MS)
+    }
+  }
+
   /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
-  const deliver = (path: string, { notices }: OpenRepository): Promise<void> => {
-    const sending = notices.due(host.now()).requests.map(async (request) => {
+  #deliver(path: string, { notices }: OpenRepository): Promise<void> {
+    const sending = notices.due(this.#host.now()).requests.map(async (request) => {
       try {
-        const sent = await host.sendNotice(request)
-        const known = find(path)
-        known?.notices.settled(request.id, sent, Math.random(), host.now())
-        if (known) arm(path, known)
+        const sent = await this.#host.sendNotice(request)
+        const known = this.#find(path)
+        known?.notices.settled(request.id, sent, Math.random(), this.#host.now())
+        if (known) this.#arm(path, known)
       } catch (error) {
-        host.log('error', 'board.not_settled', { board: path, error: String(error) })
+        this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
       }
     })
     return Promise.all(sending).then(() => undefined)
   }
-  const make = (path: string): Opened => {
-    const made = find(path, true)
-    if (!made) throw new Error('the host made no database')
-    return made
-  }
-  const broadcast = (path: string, frames: readonly string[]): void => {
+
+  #broadcast(path: string, frames: readonly string[]): void {
     for (const frame of frames) {
-      const bytes = encoder.encode(frame)
-      for (const sink of streams.get(path)?.sinks ?? []) sink.send(bytes)
-    }
-  }
-  /** One that was published is heard of. */
-  const noted = <Outcome extends { ok: boolean }>(path: string, outcome: Outcome): Outcome => {
-    if (outcome.ok) heard.set(path, host.now())
-    return outcome
-  }
-  const callsOf = (path: string): RepositoryCalls => {
-    const calls = repositoryCalls({
-      find: () => find(path),
-      make: () => make(path),
-      now: () => host.now(),
-      awakeSince: () => opened.get(path)?.awakeSince ?? '',
-      streams: () => streams.get(path)?.sinks.size ?? 0,
-      send: (frames) => broadcast(path, frames),
-      arm() {
-        const known = find(path)
-        if (known) arm(path, known)
-      },
-      deliver: (repository) => deliver(path, repository),
-    })
-    return {
-      ...calls,
-      sync: async (...of) => noted(path, await calls.sync(...of)),
-      changes: async (...of) => noted(path, await calls.changes(...of)),
+      const bytes = this.#encoder.encode(frame)
+      for (const sink of this.#streams.get(path)?.sinks ?? []) sink.send(bytes)
     }
   }
 
-  function subscribe(path: string, from: Subscription, sink: StreamSink): Subscribed {
-    if (isEnding) {
+  #subscribe(path: string, from: Subscription, sink: StreamSink): Subscribed {
+    if (this.#isEnding) {
       sink.end('closed')
       return NOT_SUBSCRIBED
     }
-    const { sinks, tally } = streams.get(path) ?? {
+    const { sinks, tally } = this.#streams.get(path) ?? {
       sinks: new Set(),
-      tally: new StreamTally(host.room),
+      tally: new StreamTally(this.#host.room),
     }
     const { holder } = from
-    if (!tally.hasRoom(holder) || !tallyOfAll.hasRoom(holder)) {
+    const tallies = [tally, this.#tallyOfAll]
+    if (!tallies.every((each) => each.hasRoom(holder))) {
       sink.end('full')
       return NOT_SUBSCRIBED
     }
-    const missed = find(path)?.repository.replay(from, host.now())
+    const missed = this.#find(path)?.repository.replay(from, this.#host.now())
     for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
-      sink.send(encoder.encode(frame))
+      sink.send(this.#encoder.encode(frame))
     }
     sinks.add(sink)
-    streams.set(path, { sinks, tally })
-    for (const each of [tally, tallyOfAll]) each.add(holder)
+    this.#streams.set(path, { sinks, tally })
+    for (const each of tallies) each.add(holder)
     return {
       onPing: () => undefined,
-      close() {
+      close: () => {
         if (!sinks.delete(sink)) return
-        for (const each of [tally, tallyOfAll]) each.remove(holder)
+        for (const each of tallies) each.remove(holder)
         // Streams may be opened for any path, so those without streams must use no memory.
-        if (sinks.size === 0 && streams.get(path)?.sinks === sinks) streams.delete(path)
+        const isLast = sinks.size === 0 && this.#streams.get(path)?.sinks === sinks
+        if (isLast) this.#streams.delete(path)
       },
     }
-  }
-
-  /** One after the other, with requests between them: of a thousand boards few have rules. */
-  async function resume(paths: readonly string[]): Promise<void> {
-    for (const path of paths) {
-      await pause(host, 0)
-      if (isEnding) return
-      try {
-        const sql = host.openSql(path, false)
-        if (sql && hasNoticeRules(sql)) find(path)
-      } catch (error) {
-        host.log('error', 'board.not_settled', { board: path, error: String(error) })
-      }
-    }
-  }
-
-  return {
-    resume,
-    open: (path) =>
-      ({
-        ...callsOf(path),
-        subscribe: (from, sink) => subscribe(path, from, sink),
-      }) satisfies RepositoryHandle,
-    isHeard: (path) => {
-      // A time far ahead was taken before the clock was set back, and means nothing.
-      const silentMs = Math.abs(host.now() - (heard.get(path) ?? startedAt))
-      return silentMs < REPORTS_SILENT_MS
-    },
-    letGo(path) {
-      opened.delete(path)
-      armed.get(path)?.()
-      armed.delete(path)
-    },
-    endStreams() {
-      isEnding = true
-      for (const cancel of armed.values()) cancel()
-      for (const { sinks } of [...streams.values()]) {
-        for (const sink of [...sinks]) sink.end('closed')
-      }
-    },
   }
 }

@@ -6,7 +6,7 @@ import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import { openRepository } from '../../../../worker/board/repository/open-repository-sqlite.ts'
 import type { Query } from '../../../../worker/board/repository/reads.ts'
 import type { RepositoryHandle } from '../../../../worker/board/repository/repositories.ts'
-import { processRepositories } from '../../../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../../../worker/board/repository/repositories-process.ts'
 import type { List } from '../../../../worker/board/store/board-rows.ts'
 import { SILENT_AFTER_MS } from '../../../../worker/board/tasks/task-state.ts'
 import type { Session } from '../../../../worker/board/wire.ts'
@@ -24,7 +24,7 @@ function board(...ids: string[]) {
   const clock = new FakeClock()
   const sql = openSql(':memory:')
   const open = () => {
-    const repositories = processRepositories({
+    const repositories = new ProcessRepositories({
       openSql: () => sql,
       now: clock.now,
       elapsed: clock.elapsed,
@@ -35,7 +35,7 @@ function board(...ids: string[]) {
       room: { all: 9, each: 9 },
       roomOfAll: { all: 9, each: 9 },
     })
-    return { ...repositories.open('lamps'), end: repositories.endStreams }
+    return { ...repositories.open('lamps'), end: () => repositories.endStreams() }
   }
   const { repository } = openRepository(sql)
   const began = repository.sync(

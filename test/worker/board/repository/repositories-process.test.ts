@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { SealedRule } from '../../../../worker/board/notices/notice-calls.ts'
 import type { DueRequest } from '../../../../worker/board/notices/notice-deliveries.ts'
-import { processRepositories } from '../../../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../../../worker/board/repository/repositories-process.ts'
 import type { DataRecord, SyncRequest } from '../../../../worker/board/wire.ts'
 import type { Sql } from '../../../../worker/shared/sql.ts'
 import { openSql } from '../../../../worker/shared/sql-node.ts'
@@ -9,7 +9,7 @@ import { freshHash } from '../../../support/edge.ts'
 
 it('makes no database for a question about a repository that nobody wrote to', async () => {
   const asked: boolean[] = []
-  const repositories = processRepositories({
+  const repositories = new ProcessRepositories({
     openSql: (_path, make) => {
       asked.push(make)
       return make ? openSql(':memory:') : undefined
@@ -31,7 +31,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
 
 it('waits for a repository that nobody has published, and makes its database when somebody does', async () => {
   const made: string[] = []
-  const repositories = processRepositories({
+  const repositories = new ProcessRepositories({
     openSql(path, make) {
       if (!make) return undefined
       made.push(path)
@@ -67,7 +67,7 @@ it('waits for a repository that nobody has published, and makes its database whe
 })
 
 it('has one limit for the streams of all repositories, and one for those of a subject', () => {
-  const repositories = processRepositories({
+  const repositories = new ProcessRepositories({
     openSql: () => undefined,
     now: () => 0,
     elapsed: () => 0,
@@ -101,7 +101,7 @@ function life(databases: Map<string, Sql>, clock: { now: number }) {
   const timers = new Set<{ at: number; call: () => void }>()
   const requests: DueRequest[] = []
   const opened: string[] = []
-  const repositories = processRepositories({
+  const repositories = new ProcessRepositories({
     openSql(path, make) {
       if (make && !databases.has(path)) databases.set(path, openSql(':memory:'))
       const sql = databases.get(path)

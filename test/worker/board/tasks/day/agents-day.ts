@@ -4,7 +4,7 @@
 import { FakeClock } from '../../../../../libraries/testing/fake-clock.ts'
 import type { Seeded } from '../../../../../tools/harness/seeded.ts'
 import { openRepository } from '../../../../../worker/board/repository/open-repository-sqlite.ts'
-import { processRepositories } from '../../../../../worker/board/repository/repositories-process.ts'
+import { ProcessRepositories } from '../../../../../worker/board/repository/repositories-process.ts'
 import { statusesOf } from '../../../../../worker/board/tasks/to-do.ts'
 import type { BoardConfig, DataRecord, Task } from '../../../../../worker/board/wire.ts'
 import { openSql } from '../../../../../worker/shared/sql-node.ts'
@@ -46,7 +46,7 @@ export class AgentsDay {
   readonly #merges: { task: string; tree: string; step: number }[] = []
   readonly #sql = openSql(':memory:')
   readonly #publisher = openRepository(this.#sql).repository
-  readonly repository = processRepositories({
+  readonly repository = new ProcessRepositories({
     openSql: () => this.#sql,
     now: this.clock.now,
     elapsed: this.clock.elapsed,
