@@ -7,7 +7,7 @@ import type { Log } from '../../worker/shared/log.ts'
 import { type Records, RecordUnreadable } from '../board/record-source.ts'
 import type { MainNews } from '../git/main-tree.ts'
 import type { Edge, Failure } from './edge.ts'
-import { mainArrived, type Standing } from './reconcile.ts'
+import type { Position } from './position.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
 
 /** Files read side by side: enough to hide the disk, few enough for bodies of 512 KiB in memory. */
@@ -24,7 +24,7 @@ const MAX_ROUNDS = 4
 export interface Delivery {
   edge: Edge
   records: Records
-  standing: Standing
+  position: Position
   log: Log
   onProgress?: ((done: number, total: number) => void) | undefined
   /** More is going to follow than this change: readers see nothing of it yet. */
@@ -79,13 +79,13 @@ export class Change {
     const failure = this.#unsignalled && (await this.#sendPart({ upserts: [], deletes: [] }, false))
     if (failure) return failure
     // Tried again at the next sync: the edge may have been repaired by then.
-    this.#deps.standing.refused.clear()
+    this.#deps.position.refused.clear()
     return undefined
   }
 
   /** The records in parts that are full, and a last part with the rest. */
   async *#parts(): AsyncGenerator<{ part: Part; more: boolean }, undefined> {
-    const splitter = new Splitter(this.#deps.standing.partBytes)
+    const splitter = new Splitter(this.#deps.position.partBytes)
     for await (const [key, record] of this.#records()) {
       const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
       const full = splitter.add(key, record, bytes)
@@ -119,8 +119,8 @@ export class Change {
   }
 
   async #read(key: Key): Promise<DataRecord | null | undefined> {
-    const { records, standing } = this.#deps
-    const { refused } = standing
+    const { records, position } = this.#deps
+    const { refused } = position
     try {
       const record = await records.read(key)
       if (!refused.has(key) || refused.get(key) !== record?.hash) return record
@@ -136,11 +136,10 @@ export class Change {
   }
 
   async #sendPart(part: Part, more: boolean, slimmed = false): Promise<Failure | undefined> {
-    const { edge, standing, log, reading } = this.#deps
-    const { epoch, run } = standing
+    const { edge, position, log, reading } = this.#deps
+    const { epoch, run } = position
     if (run === null) throw new Error('A change was sent before the first sync.')
-    standing.batch++
-    const head = { epoch, run, batch: standing.batch }
+    const head = { epoch, run, batch: position.nextBatch() }
     const isPart = more || reading !== undefined
     const reply = await edge.changes({
       ...head,
@@ -150,7 +149,7 @@ export class Change {
       ...(this.#main && { main: this.#main.main }),
     })
     if (reply.ok) {
-      mainArrived(standing, this.#main)
+      position.mainArrived(this.#main)
       this.#main = undefined
       for (const key of keysOf(part)) this.#pending.delete(key)
       this.#unsignalled = more && reading === undefined
@@ -161,7 +160,7 @@ export class Change {
 
     const halves = halve(part)
     if (halves) {
-      if (tooLarge) standing.partBytes = Math.max(SMALLEST_PART_BYTES, standing.partBytes >> 1)
+      if (tooLarge) position.shrinkParts(SMALLEST_PART_BYTES)
       return (await this.#sendPart(halves[0], true)) ?? (await this.#sendPart(halves[1], more))
     }
     const [record] = part.upserts
@@ -171,7 +170,7 @@ export class Change {
     const [key] = keysOf(part)
     if (key === undefined || ++this.#refused > MAX_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
-    standing.refused.set(key, record?.hash)
+    position.refused.set(key, record?.hash)
     this.#leaveOut(key)
     return undefined
   }

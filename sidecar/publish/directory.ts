@@ -30,12 +30,12 @@ interface DirectoryDeps {
   version: string
 }
 
-type Standing = Pick<BoardReport, 'run' | 'store'>
+type Published = Pick<BoardReport, 'run' | 'store'>
 
 export class DirectoryWriter {
   readonly #deps: DirectoryDeps
   /** Undefined: the edge did not take what this sidecar published last. */
-  #standing: Standing | undefined
+  #published: Published | undefined
   /** As the directory has it: the report, and when it came. */
   #written: { report: string; at: number } | undefined
   /** By the time of day, which goes on while the machine sleeps. */
@@ -51,14 +51,14 @@ export class DirectoryWriter {
   }
 
   /** The edge holds the board as it is now. */
-  current(standing: Standing): void {
+  current(published: Published): void {
     if (this.#isClosed) return
     const { clock } = this.#deps
     const now = clock.now()
     // By then readers may have found it offline, and had that written. Or the clock was set.
     if (Math.abs(now - (this.#currentAt ?? now)) >= QUIET_MS) this.#written = undefined
     this.#currentAt = now
-    this.#standing = standing
+    this.#published = published
     this.#look()
   }
 
@@ -67,7 +67,7 @@ export class DirectoryWriter {
    * may say meanwhile that it is offline, and is written again.
    */
   lost(): void {
-    this.#standing = undefined
+    this.#published = undefined
     this.#written = undefined
     this.#cancel()
   }
@@ -76,7 +76,7 @@ export class DirectoryWriter {
   async end(): Promise<void> {
     this.close()
     await this.#writing
-    if (this.#standing) await this.#deps.edge.report(this.#report(this.#standing, 'ended'))
+    if (this.#published) await this.#deps.edge.report(this.#report(this.#published, 'ended'))
   }
 
   /** Writes no more. The directory learns of the end by silence. */
@@ -87,7 +87,7 @@ export class DirectoryWriter {
 
   #look(): void {
     this.#cancel()
-    if (this.#isClosed || this.#writing || !this.#standing) return
+    if (this.#isClosed || this.#writing || !this.#published) return
     const { clock } = this.#deps
     const waitMs = this.#nextAt - clock.elapsed()
     if (waitMs > 0) {
@@ -95,7 +95,7 @@ export class DirectoryWriter {
       return
     }
     // Not earlier: at 100,000 tasks it takes a tenth of a second.
-    const report = this.#report(this.#standing, 'running')
+    const report = this.#report(this.#published, 'running')
     if (!this.#isDue(JSON.stringify(report))) return
     this.#nextAt = clock.elapsed() + WRITE_EVERY_MS
     this.#writing = this.#write(report).finally(() => {
@@ -116,7 +116,7 @@ export class DirectoryWriter {
     if (reply.ok) {
       this.#isFull = false
       // What was under way when it was lost may be of before that.
-      if (this.#standing) this.#written = { report: JSON.stringify(report), at: clock.now() }
+      if (this.#published) this.#written = { report: JSON.stringify(report), at: clock.now() }
       return
     }
     const { reason, status, code, message: why } = reply
@@ -130,12 +130,12 @@ export class DirectoryWriter {
     this.#isFull = true
   }
 
-  #report(standing: Standing, state: 'running' | 'ended'): BoardReport {
+  #report(published: Published, state: 'running' | 'ended'): BoardReport {
     const { edge, board, layout, version } = this.#deps
     const { counts, project, changedAt } = board.summary()
     const title = titleOf(edge.repo, layout, project)
     return {
-      ...standing,
+      ...published,
       sidecar: { state, version },
       layout,
       counts,

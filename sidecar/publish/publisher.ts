@@ -11,8 +11,9 @@ import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
 import { Outbox } from './outbox.ts'
+import { Position } from './position.ts'
 import { Presence } from './presence.ts'
-import { askTurn, type MainSince, reconcile, unknownStanding } from './reconcile.ts'
+import { askTurn, type MainSince, reconcile } from './reconcile.ts'
 import { type NextTry, Retry } from './retry.ts'
 import { Seed } from './seed.ts'
 
@@ -60,7 +61,7 @@ export class Publisher {
   readonly #outbox: Outbox
   readonly #retry: Retry
   readonly #presence: Presence
-  readonly #standing = unknownStanding()
+  readonly #position = new Position()
   #store: StoreState | undefined
   /** git may have moved the main tree without a change of the board. */
   #mayHaveMoved: boolean = true
@@ -96,7 +97,7 @@ export class Publisher {
         this.#onSocket(REPORT_MS * deps.clock.random())
       },
     })
-    this.seed = new Seed({ ...deps, standing: this.#standing })
+    this.seed = new Seed({ ...deps, position: this.#position })
   }
 
   /** They may have changed, appeared or gone since `hintedAt`. One call is one signal. */
@@ -131,7 +132,7 @@ export class Publisher {
    * anything is current. The first sync asks again if this fails.
    */
   announce(store: StoreState): void {
-    this.#announced = askTurn(this.#deps.edge, store, this.#standing).then(
+    this.#announced = askTurn(this.#deps.edge, store, this.#position).then(
       () => this.#attach(),
       () => undefined,
     )
@@ -173,7 +174,7 @@ export class Publisher {
       dirty,
       behind: dirty > 0 || needsSync || this.#isBusy,
       lastError: this.#retry.text ?? null,
-      store: state === 'bare' ? this.#standing.store : (state ?? null),
+      store: state === 'bare' ? this.#position.store : (state ?? null),
       unwatched: this.#store?.unwatched ?? false,
     }
   }
@@ -193,7 +194,7 @@ export class Publisher {
   async #end(): Promise<void> {
     await this.#announced
     const { edge, directory } = this.#deps
-    const { run } = this.#standing
+    const { run } = this.#position
     // An edge that just failed learns of the end by silence.
     if (run === null || this.#retry.text !== undefined) directory?.close()
     else await Promise.all([edge.end({ step: 'end', run }), directory?.end()])
@@ -250,14 +251,14 @@ export class Publisher {
   #failed({ sync, freshRun }: NextTry, hintedAt: number): void {
     this.#deps.directory?.lost()
     this.#hintedAt = Math.min(this.#hintedAt, hintedAt)
-    if (freshRun) this.#standing.run = null
+    if (freshRun) this.#position.leaveRun()
     if (sync) this.#outbox.addAll()
     // The end tries once.
     if (this.#isClosing) this.#isClosed = true
   }
 
   #attach(): void {
-    const { run, takesSocket } = this.#standing
+    const { run, takesSocket } = this.#position
     if (takesSocket && run !== null && !this.#isClosed) this.#presence.hold(run)
   }
 
@@ -288,7 +289,7 @@ export class Publisher {
   }
 
   #reportToDirectory(): void {
-    const { run } = this.#standing
+    const { run } = this.#position
     const { store, lastSyncAt } = this.status()
     if (run === null || store === null || lastSyncAt === null) return
     this.#deps.directory?.current({ run, store })
@@ -299,7 +300,7 @@ export class Publisher {
     const store = this.#store
     if (store === undefined) return undefined
     this.#outbox.beginSync()
-    const lack = await reconcile(edge, records, store, this.#standing, mainSince)
+    const lack = await reconcile(edge, records, store, this.#position, mainSince)
     if (!lack.ok) {
       this.#outbox.addAll()
       return lack
@@ -325,8 +326,8 @@ export class Publisher {
     const { mainSince, clock } = this.#deps
     const keys = this.#outbox.take(lacks)
     this.#mayHaveMoved = false
-    const main = await mainSince?.(this.#standing.main)
-    const change = new Change(keys, { ...this.#deps, standing: this.#standing, main })
+    const main = await mainSince?.(this.#position.main)
+    const change = new Change(keys, { ...this.#deps, position: this.#position, main })
     try {
       const failure = await change.send()
       if (failure) this.#mayHaveMoved = true

@@ -22,8 +22,8 @@ export class Seed {
 
   /** Asks whose turn it is. False: nothing goes ahead. */
   async begin(store: StoreState): Promise<boolean> {
-    const { edge, standing } = this.#deps
-    this.#isOpen = (await askTurn(edge, store, standing)).ok
+    const { edge, position } = this.#deps
+    this.#isOpen = (await askTurn(edge, store, position)).ok
     return this.#isOpen
   }
 
