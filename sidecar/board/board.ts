@@ -46,11 +46,11 @@ export class Board implements Records {
   readonly trees: TreeCopies
   readonly #relations: Relations
   readonly #holders: IdHolders
-  readonly #tree = new HashTree()
+  readonly #hashes = new HashTree()
   readonly #parsed = new ParsedCache()
   /** By name, the keys of tasks that trees have, and perhaps not the main tree. */
   readonly #alone = new Map<string, Key>()
-  /** Keys whose record may be another than the tree has. */
+  /** Keys whose record may have another hash. */
   #dirty = new Set<Key>()
   /** Every record may be; at the start a set of all keys would be held for nothing. */
   #isAllDirty: boolean = true
@@ -100,7 +100,7 @@ export class Board implements Records {
 
   /** What a list of boards says of this one. Counted again only after a change. */
   summary(): Summary {
-    const root = this.#tree.root()
+    const root = this.#hashes.root()
     if (this.#summary?.root !== root) {
       this.#summary = { root, counts: this.#relations.count(this.files.facts(), this.#settledAt) }
     }
@@ -133,9 +133,9 @@ export class Board implements Records {
     if (inTree) {
       // One that says nothing new was not parsed.
       if (file && file.entries.length > 0) this.#parsed.put(path, file)
-      this.#touchTrees()
+      this.#takeFromTrees()
       inTree.ingest(path, file)
-      if (this.#touchTrees() && this.#isRead) this.#newsAt = Infinity
+      if (this.#takeFromTrees() && this.#isRead) this.#newsAt = Infinity
       return
     }
     if (file === null) {
@@ -147,7 +147,7 @@ export class Board implements Records {
     const before = this.files.factsOf(path)
     if (this.files.hashOf(path) === hash) {
       this.files.touch(path, stat)
-      if (this.#owed.size > 0) for (const fact of before) this.#touch(fact)
+      if (this.#owed.size > 0) for (const fact of before) this.#touchRecord(fact)
       return
     }
     this.#parsed.put(path, file)
@@ -183,7 +183,7 @@ export class Board implements Records {
    */
   settle(now: number, isReading = false): Key[] {
     this.#isRead ||= !isReading
-    this.#touchTrees()
+    this.#takeFromTrees()
     const changed: Key[] = []
     this.#relations.touchStale(this.#settledAt, now, this.#dirty)
     this.#settledAt = now
@@ -204,15 +204,15 @@ export class Board implements Records {
   }
 
   root(): string {
-    return this.#tree.root()
+    return this.#hashes.root()
   }
 
   buckets(): string[] {
-    return this.#tree.buckets()
+    return this.#hashes.buckets()
   }
 
   bucket(n: number): Record<Key, string> {
-    return this.#tree.bucket(n)
+    return this.#hashes.bucket(n)
   }
 
   follow(): Key[] {
@@ -242,9 +242,10 @@ export class Board implements Records {
     const hashBefore = this.files.hashOf(path)
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
-    // Before the first settle everything is dirty, and no key that the tree has can be lost.
-    const isFirst = this.#isAllDirty && this.#tree.size === 0
-    const wasClosed = isFirst ? NONE : this.#touchNames(names)
+    // Before the first settle everything is dirty, and no key that has a hash can be lost.
+    const isFirst = this.#isAllDirty && this.#hashes.size === 0
+    const wasClosed = isFirst ? NONE : this.#closedOf(names)
+    if (!isFirst) this.#touch(names)
     for (const fact of before) this.#relations.remove(fact)
     for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
     if (after) this.files.put(path, after)
@@ -259,37 +260,44 @@ export class Board implements Records {
       this.#newsAt = Math.max(this.#newsAt, at)
     }
     if (isFirst) return
-    this.#touchNames(names)
+    this.#touch(names)
     for (const name of names) {
       if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
       this.#relations.touchDependents(name, this.#dirty)
     }
   }
 
-  /** Marks all that these names may change; answers those that name a closed task. */
-  #touchNames(names: Iterable<string>): ReadonlySet<string> {
+  /** Those that name a closed task. */
+  #closedOf = (names: Iterable<string>): ReadonlySet<string> =>
+    new Set([...names].filter((name) => this.#relations.isClosed(name)))
+
+  /** Marks all records that these names may change. */
+  #touch(names: Iterable<string>): void {
     for (const name of names) {
       this.#relations.touch(name, this.#dirty)
-      this.#touchAlone(name)
+      this.#setAlone(name)
     }
-    return new Set([...names].filter((name) => this.#relations.isClosed(name)))
   }
 
-  /** Marks what trees made another since. Whether they did. */
-  #touchTrees(): boolean {
+  #touchRecord(fact: Fact): void {
+    this.#relations.touch(this.#holders.nameOf(fact), this.#dirty)
+  }
+
+  /** Marks what trees touched since. Whether they did. */
+  #takeFromTrees(): boolean {
     const names = this.trees.takeTouched()
-    this.#touchNames(names)
+    this.#touch(names)
     return names.length > 0
   }
 
   /** A session, heartbeat or run of a tree comes or goes. */
   #besideChanged(fact: Fact): void {
-    this.#touch(fact)
+    this.#touchRecord(fact)
     if (this.#isRead && isOfTask(fact)) this.#newsAt = Infinity
   }
 
   /** As a task that only trees have, it may have had another key before. */
-  #touchAlone(name: string): void {
+  #setAlone(name: string): void {
     const before = this.#alone.get(name)
     const copy = this.trees.newest(name)
     const key: Key | undefined = copy && `task:${copy.id}`
@@ -301,7 +309,7 @@ export class Board implements Records {
 
   #settleOne(key: Key): boolean {
     const fact = this.#find(key)
-    const isOther = this.#tree.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
+    const isOther = this.#hashes.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
     return this.#owed.delete(key) || isOther
   }
 
@@ -316,10 +324,6 @@ export class Board implements Records {
       yield* keys
     }
     yield* this.#alone.values()
-  }
-
-  #touch(fact: Fact): void {
-    this.#relations.touch(this.#holders.nameOf(fact), this.#dirty)
   }
 
   #find(key: Key): Fact | undefined {
