@@ -35,7 +35,7 @@ import type { Log as EdgeLog, Log } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
-import { backupMetric } from './backup.ts'
+import { backupMetric } from './backup/backup.ts'
 import { type DataFolder, databaseIn } from './data-folder.ts'
 import { guardDatabase, type KeptInstallation } from './installation.ts'
 import { noteDatabase } from './last-database.ts'
@@ -120,8 +120,13 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     watchEnds(metrics, { tokens, url: reached ?? undefined, signal: end.signal })
   }
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
-  const boards =
-    plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))
+  let running: EdgeHere | undefined
+  // Boards are found before there is an edge, and sent to it only when they run.
+  const edgeHere = (): EdgeHere => {
+    if (!running) throw new Error('A board was sent before its edge was there.')
+    return running
+  }
+  const boards = plan.boards && (await openBoardsHere(plan.boards, plan, metrics, edgeHere))
   const edge = await openNodeEdge({
     metrics,
     beforeMetrics: reportHealth,
@@ -148,7 +153,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   if (isServed(url)) await guard.adopt(database, false).catch(passing)
   // The disk may be full: a backup then goes by what it is told.
   if (url !== '') await noteDatabase(data.dir, url).catch(() => undefined)
-  let auth = readAuth(variables)
+  running = { edge, auth: readAuth(variables) }
   void reportHealth()
   const checking = setInterval(() => void reportHealth(), CHECKED_EVERY_MS)
   const published = boards?.run(end.signal)
@@ -158,7 +163,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     ready: Promise.all([page.ready, published?.ready]),
     reload(fresh) {
       edge.reload(fresh)
-      auth = readAuth(fresh)
+      running = { edge, auth: readAuth(fresh) }
     },
     async close() {
       end.abort()
@@ -208,15 +213,18 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
   return portRefused(host, port, code, ofMetrics ? 'METRICS_PORT' : '--port')
 }
 
-/**
- * The sidecars in the process of their edge: without a socket, and each with its own token. `now`:
- * the edge, and what it verifies tokens by; its first secret signs what they send.
- */
+interface EdgeHere {
+  edge: NodeEdge
+  /** What it verifies tokens by; its first secret signs what sidecars send. */
+  auth: AuthConfig
+}
+
+/** The sidecars in the process of their edge: without a socket, and each with its own token. */
 function openBoardsHere(
   { isPolling, notices: rules, ...boards }: BoardsHere,
   { data, version, sidecarLog: log }: SystemPlan,
   metrics: Metrics,
-  now: () => { edge: NodeEdge; auth: AuthConfig },
+  edgeHere: () => EdgeHere,
 ): Promise<OpenBoards> {
   return openBoards({
     ...boards,
@@ -227,8 +235,8 @@ function openBoardsHere(
     metrics,
     watch: isPolling ? undefined : watchChokidar,
     edgeOf(repo) {
-      const { edge } = now()
-      const token = tokenSource(repo, () => now().auth)
+      const { edge } = edgeHere()
+      const token = tokenSource(repo, () => edgeHere().auth)
       const transport = callTransport(async (request) => {
         request.headers.set('authorization', `Bearer ${await token()}`)
         return await edge.fetch(request)

@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { backUp, type DatabaseLocation, noteBackup } from '../../system/backup.ts'
-import { checkCopy } from '../../system/backup-copy.ts'
-import { backUpInto } from '../../system/backup-folder.ts'
+import { backUp, type DatabaseLocation, noteBackup } from '../../system/backup/backup.ts'
+import { checkCopy } from '../../system/backup/backup-copy.ts'
+import { backUpInto } from '../../system/backup/backup-folder.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, missing, noticeTo, refuseNeedless } from '../context.ts'

@@ -2,8 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { restore } from '../../system/backup.ts'
-import { usableIn } from '../../system/backup-folder.ts'
+import { restore } from '../../system/backup/backup.ts'
+import { usableIn } from '../../system/backup/backup-folder.ts'
 import { openDataFolder } from '../../system/data-folder.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { define } from '../command.ts'

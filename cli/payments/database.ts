@@ -2,7 +2,7 @@
 // names, and how it reports.
 
 import { resolve } from 'node:path'
-import type { DatabaseLocation } from '../../system/backup.ts'
+import type { DatabaseLocation } from '../../system/backup/backup.ts'
 import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { lastDatabase } from '../../system/last-database.ts'
 import { readLocalJson } from '../../system/local-json.ts'

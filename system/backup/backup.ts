@@ -6,19 +6,21 @@ import { chmod, copyFile, mkdtemp, open, readdir, rename, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
-import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { fetchUntil, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   bind,
   insertRows,
   type Row,
   type Value,
-} from '../worker/payments/ledger/libsql/statement-libsql.ts'
-import { errorCode } from '../worker/shared/file-errors.ts'
-import type { Metrics } from '../worker/shared/metrics.ts'
-import { makePrivateFolder, replacePrivateFile } from '../worker/shared/private-file-node.ts'
-import { processExists } from '../worker/shared/process-stat-node.ts'
-import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { errorCode } from '../../worker/shared/file-errors.ts'
+import type { Metrics } from '../../worker/shared/metrics.ts'
+import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
+import { processExists } from '../../worker/shared/process-stat-node.ts'
+import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { prepareSchema } from '../migrate.ts'
+import { StartError } from '../start-error.ts'
 import {
   type Copy,
   countIn,
@@ -29,8 +31,6 @@ import {
   unusable,
   within,
 } from './backup-copy.ts'
-import { prepareSchema } from './migrate.ts'
-import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */
 export type DatabaseLocation = { file: string; dataDir?: string } | RemoteDatabase

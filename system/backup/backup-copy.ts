@@ -4,19 +4,19 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SCHEMA_VERSION } from '../worker/payments/domain/rows.ts'
-import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { readInstallation } from '../worker/payments/ledger/libsql/ledger-row-libsql.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
+import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { readInstallation } from '../../worker/payments/ledger/libsql/ledger-row-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
   type SchemaState,
-} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import type { Row, Statement } from '../worker/payments/ledger/libsql/statement-libsql.ts'
-import { openToRead } from '../worker/shared/sql-node.ts'
-import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
-import { readScripts } from './migration-scripts.ts'
-import { StartError } from './start-error.ts'
+} from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import type { Row, Statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { openToRead } from '../../worker/shared/sql-node.ts'
+import { openSqlite, type Sqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { readScripts } from '../migration-scripts.ts'
+import { StartError } from '../start-error.ts'
 
 /** What a copy holds. */
 export interface Copy {

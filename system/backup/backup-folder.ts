@@ -2,9 +2,9 @@
 
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StartError } from '../start-error.ts'
 import { backUp, type DatabaseLocation } from './backup.ts'
 import { type Copy, lookAt } from './backup-copy.ts'
-import { StartError } from './start-error.ts'
 
 export interface KeptCopy extends Copy {
   path: string
