@@ -1,8 +1,8 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
 // variables there are is in shared/variables.ts.
 
+import { type BoardVariables, readBoardVariables } from './board/repository/board-variables.ts'
 import { type StreamRoom, streamRoom } from './board/streams/stream-room.ts'
-import { readSilentAfter, SILENT_AFTER_MS } from './board/tasks/task-state.ts'
 import {
   type HostAbilities,
   type PaymentsConfig,
@@ -26,8 +26,8 @@ export interface Config {
   maxStreams: number
   /** The most boards that the directory keeps. */
   maxBoards: number
-  /** Who works and shows no sign of it for so long is silent. */
-  silentAfterMs: number
+  /** What each board is opened with. */
+  board: BoardVariables
   /** Sign notices to webhooks, the newest first. Empty: none can be sent. */
   noticeSecrets: readonly string[]
   /** Undefined: neither a gateway nor a database is configured. */
@@ -80,8 +80,7 @@ export function readConfig(
   }
   const maxStreams = count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED)
   const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
-  const silentAfterMs = readSilentAfter(env.SILENT_AFTER)
-  if (silentAfterMs === undefined) wrong.push('SILENT_AFTER must be a time like 20m or 2h')
+  const board = readBoardVariables(env, wrong)
   const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
   if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
   wrong.push(...noticeProblems(file.notices))
@@ -94,7 +93,7 @@ export function readConfig(
     publicUrl,
     maxStreams,
     maxBoards,
-    silentAfterMs: silentAfterMs ?? SILENT_AFTER_MS,
+    board,
     noticeSecrets,
     payments,
   }

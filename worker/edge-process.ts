@@ -162,7 +162,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     now: hostClock.now,
     elapsed: hostClock.elapsed,
     after: hostClock.after,
-    silentAfterMs: config.silentAfterMs,
+    variables: config.board,
     sendNotice: (request) => {
       const sending = sendNotice(request)
       work.add(sending)

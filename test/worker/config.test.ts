@@ -23,10 +23,10 @@ it('reads an empty environment as closed, not as broken', () => {
     publicUrl: undefined,
     maxStreams: 10_000,
     maxBoards: 10_000,
-    silentAfterMs: 20 * 60_000,
+    board: { silentAfterMs: 20 * 60_000 },
     noticeSecrets: [],
   })
-  expect(readConfig({ SILENT_AFTER: '90s' }).silentAfterMs).toBe(90_000)
+  expect(readConfig({ SILENT_AFTER: '90s' }).board.silentAfterMs).toBe(90_000)
 })
 
 it('refuses rules of notices that could not be kept, and a secret that cannot sign', () => {

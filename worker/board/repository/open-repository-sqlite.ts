@@ -18,8 +18,8 @@ import { Notices } from '../notices/notices.ts'
 import { Presence, type SidecarSockets } from '../presence.ts'
 import { sqliteAgenda } from '../store/agenda-sqlite.ts'
 import { sqliteBoardStore } from '../store/board-store-sqlite.ts'
-import { SILENT_AFTER_MS } from '../tasks/task-state.ts'
 import { createBoardTables } from './board-tables-sqlite.ts'
+import { type BoardVariables, readBoardVariables } from './board-variables.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
 
@@ -44,7 +44,8 @@ interface Surroundings {
   sockets?: SidecarSockets
   /** Of this board. */
   log?: Log
-  silentAfterMs?: number | undefined
+  /** Absent: their defaults. */
+  variables?: BoardVariables
   /** Absent: the host has no clock that nobody sets. */
   elapsed?: Elapsed
   /** In ms. Who has just started has heard of no sidecar. Absent: its sockets outlive it. */
@@ -56,7 +57,7 @@ export function openRepository(
   {
     sockets = () => [],
     log = () => undefined,
-    silentAfterMs = SILENT_AFTER_MS,
+    variables = readBoardVariables({}),
     elapsed,
     startedAt,
   }: Surroundings = {},
@@ -84,7 +85,7 @@ export function openRepository(
     claims,
     agenda,
     presence,
-    host: { silentAfterMs, startedAt, log },
+    host: { ...variables, startedAt, log },
   })
   return {
     repository: new Repository({ board, claims: settling, presence, activity, notices }),
@@ -92,7 +93,7 @@ export function openRepository(
     presence,
     notices,
     nextDue: agenda.nextDue,
-    reads: new Reads({ board, presence, activity: new ActivityReads(history), silentAfterMs }),
+    reads: new Reads({ board, presence, activity: new ActivityReads(history), variables }),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)

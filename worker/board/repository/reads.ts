@@ -19,6 +19,7 @@ import { formatEventId } from '../streams/sse.ts'
 import { isCountedAs, isSilent, stateOf, workByTask } from '../tasks/task-state.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import { EMPTY_HASH, type Task, toggleHash } from '../wire.ts'
+import type { BoardVariables } from './board-variables.ts'
 
 export type Query =
   | { kind: 'tasks'; filter: TaskFilter; since?: string; after?: string; limit?: number }
@@ -67,7 +68,7 @@ interface ReadsDeps {
   board: ListReads & Pick<BoardStore, 'state' | 'head' | 'placeOf'>
   presence: Presence
   activity: ActivityReads
-  silentAfterMs: number
+  variables: BoardVariables
 }
 
 export class Reads {
@@ -76,11 +77,11 @@ export class Reads {
   readonly #activity: ActivityReads
   readonly #silentAfterMs: number
 
-  constructor({ board, presence, activity, silentAfterMs }: ReadsDeps) {
+  constructor({ board, presence, activity, variables }: ReadsDeps) {
     this.#board = board
     this.#presence = presence
     this.#activity = activity
-    this.#silentAfterMs = silentAfterMs
+    this.#silentAfterMs = variables.silentAfterMs
   }
 
   /** `ifNoneMatch` is the request's header. */

@@ -13,6 +13,7 @@ import {
   type Subscribed,
   type Subscription,
 } from '../streams/subscription.ts'
+import type { BoardVariables } from './board-variables.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Repositories, RepositoryHandle } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
@@ -33,8 +34,8 @@ export interface ProcessHost {
   /** Repositories without a stream that stay in memory at most. */
   maxIdle: number
   log: Log
-  /** Who works and shows no sign of it for so long is silent. Absent: the default. */
-  silentAfterMs?: number
+  /** Of each board. Absent: their defaults. */
+  variables?: BoardVariables
   sendNotice: SendNotice
   /** The room for streams of each repository. */
   room: StreamRoom

@@ -13,9 +13,9 @@ import { createNoticeSender, type SendNotice } from '../notices/notice-sender.ts
 import type { ToSend } from '../presence.ts'
 import type { From } from '../streams/fan-out.ts'
 import { roundStreams } from '../streams/stream-room.ts'
-import { readSilentAfter } from '../tasks/task-state.ts'
 import type { SyncAnswer } from '../wire.ts'
 import { hasBoardTables } from './board-tables-sqlite.ts'
+import { type BoardVariables, readBoardVariables } from './board-variables.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { PublishOutcome } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
@@ -42,7 +42,7 @@ const leads = (socket: WebSocket): number => runOf(socket) ?? 0
 export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
-  readonly #silentAfterMs: number | undefined
+  readonly #variables: BoardVariables
   readonly #sendNotice: SendNotice
   readonly #encoder = new TextEncoder()
   readonly #calls: RepositoryCalls
@@ -52,7 +52,7 @@ export class RepositoryObject extends DurableObject {
     super(ctx, env)
     this.#sql = objectSql(ctx.storage)
     // A wrong one the edge refuses before it asks.
-    this.#silentAfterMs = readSilentAfter(Object(env).SILENT_AFTER)
+    this.#variables = readBoardVariables(Object(env))
     const { HOST, NOTICE_SECRET, SIGNALBOX_PUBLIC_URL: publicUrl } = Object(env)
     this.#sendNotice = createNoticeSender({
       secrets: readAuth({ ...env }).secrets,
@@ -233,8 +233,8 @@ export class RepositoryObject extends DurableObject {
       }))
     const log: Log = (level, event, fields) =>
       consoleLog(level, event, { board: this.ctx.id.name, ...fields })
-    const silentAfterMs = this.#silentAfterMs
-    this.#opened ??= openRepository(this.#sql, { sockets, log, silentAfterMs })
+    const variables = this.#variables
+    this.#opened ??= openRepository(this.#sql, { sockets, log, variables })
     return this.#opened
   }
 

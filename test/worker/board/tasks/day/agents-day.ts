@@ -52,7 +52,7 @@ export class AgentsDay {
     elapsed: this.clock.elapsed,
     after: this.clock.after,
     maxIdle: 8,
-    silentAfterMs: SILENT_AFTER_MS,
+    variables: { silentAfterMs: SILENT_AFTER_MS },
     log: () => undefined,
     sendNotice: async () => ({ ok: true, status: 204 }),
     room: ROOM,
