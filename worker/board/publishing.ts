@@ -2,7 +2,7 @@
 // check of what came.
 
 import * as z from 'zod'
-import { type Checked, checkFields } from '../shared/fields.ts'
+import { type Checked, checkFields, timeSchema } from '../shared/fields.ts'
 import { publishedRulesSchema } from '../shared/notice-schemas.ts'
 import {
   boardSchema,
@@ -49,7 +49,9 @@ export const mainTreeSchema = placeSchema
       )
       .exactOptional(),
     from: commitSchema
-      .describe('Of a switch: where that branch is, if not as last sent, or where the tree was away.')
+      .describe(
+        'Of a switch: where that branch is, if not as last sent, or where the tree was away.',
+      )
       .exactOptional(),
   })
   .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')
@@ -170,7 +172,7 @@ export const boardReportSchema = z.object({
 const dueCommandSchema = z.object({
   id: z.string(),
   command: z.string().describe('Its name, as the sidecar published it.'),
-  at: z.string().meta({ format: 'date-time' }),
+  at: timeSchema,
   text: z.string().describe('In words, for its last argument.'),
   body: z.string().describe('As a webhook gets it, for its standard input.'),
 })

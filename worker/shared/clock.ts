@@ -16,6 +16,9 @@ export interface Clock {
   random(): number
 }
 
+/** A time of day in ms as it is shown: RFC 3339, UTC. */
+export const timeText = (ms: number): string => new Date(ms).toISOString()
+
 /** Resolves after `ms`. */
 export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> =>
   new Promise((resolve) => {

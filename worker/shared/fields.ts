@@ -3,6 +3,9 @@
 
 import * as z from 'zod'
 
+/** RFC 3339, in an answer: nothing checks it. */
+export const timeSchema = z.string().meta({ format: 'date-time' })
+
 /** `error` is one sentence that names every wrong field. */
 export type Checked<Value> = { ok: true; value: Value } | { ok: false; error: string }
 

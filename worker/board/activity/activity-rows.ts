@@ -2,6 +2,7 @@
 // publishes and from what becomes of claims (activity.ts).
 
 import * as z from 'zod'
+import { timeSchema } from '../../shared/fields.ts'
 import { choice } from '../../shared/query.ts'
 import { repositoryQuery } from '../queries.ts'
 import { MARK_WORDS, type Mark } from './mark-words.ts'
@@ -60,12 +61,10 @@ const described = z.object({
 export type Entry = z.infer<typeof described>
 export type Changes = Record<string, z.infer<typeof value>[]>
 
-const time = z.string().meta({ format: 'date-time' })
-
 export const activityRowSchema = z
   .object({
     seq: z.int().positive().describe('Rises by one with each row.'),
-    at: time.describe('By the clock of the edge.'),
+    at: timeSchema.describe('By the clock of the edge.'),
     ...described.shape,
     marks: z
       .array(z.enum(Object.keys(MARK_WORDS) as Mark[]))

@@ -1,7 +1,7 @@
 // What agents send to claim a task, and what they get.
 
 import * as z from 'zod'
-import { checkFields } from '../../shared/fields.ts'
+import { checkFields, timeSchema } from '../../shared/fields.ts'
 import { isPrintable, printable, printableLines } from '../../shared/printable.ts'
 import { taskSchema } from '../records.ts'
 
@@ -101,11 +101,9 @@ export const releaseSchema = z
     error: 'needs either claim or session',
   })
 
-const time = z.string().meta({ format: 'date-time' })
-
 const held = {
   generation: z.int().describe('Rises with each claim of the board, and never repeats.'),
-  expiresAt: time.describe('Unless it is renewed until then.'),
+  expiresAt: timeSchema.describe('Unless it is renewed until then.'),
   session: z.string().describe('The session that the claim is.'),
   board: z.string().describe('The repository.'),
 }
@@ -121,7 +119,7 @@ export const heldSchema = z.object({
   title: z.string().describe('Of the task, when the claim began.'),
   ...held,
   end: z
-    .object({ outcome: z.enum(['done', 'abandoned', 'closed', 'deleted']), at: time })
+    .object({ outcome: z.enum(['done', 'abandoned', 'closed', 'deleted']), at: timeSchema })
     .describe(
       'It has ended: by its holder, or with the task, which reads `closed`, or is not there ' +
         '(`deleted`).',

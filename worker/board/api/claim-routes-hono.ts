@@ -2,8 +2,9 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../../shared/access.ts'
-import { isLimit, whyLimited } from '../../shared/board-settings.ts'
+import { isLimit, MAX_VALID, whyLimited } from '../../shared/board-settings.ts'
 import { bodyLimit } from '../../shared/body-limit-hono.ts'
+import { timeText } from '../../shared/clock.ts'
 import { Problem } from '../../shared/problem.ts'
 import { readQuery } from '../../shared/query.ts'
 import { sha256Hex } from '../../shared/sha256.ts'
@@ -92,8 +93,6 @@ function ofActor(c: Context<ApiEnv>): { ofActor?: string } {
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' }
 
-const timeText = (ms: number): string => new Date(ms).toISOString()
-
 const shown = <Of extends Omit<Held, 'title'>>({ expiresAt, end, isReturning, ...held }: Of) => ({
   ...held,
   expiresAt: timeText(expiresAt),
@@ -130,7 +129,7 @@ function problemOf(refusal: ClaimRefusal): Problem {
     case 'unknown_claim':
       return new Problem(reason, 'There is no such claim on this board.')
     case 'too_many_claims': {
-      const why = 'The board has 1,000 valid claims already.'
+      const why = `The board has ${MAX_VALID.toLocaleString('en')} valid claims already.`
       return new Problem(reason, why, { retryAfterS: RETRY_S })
     }
     case 'claimed': {

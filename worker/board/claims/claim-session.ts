@@ -1,5 +1,6 @@
 // How others see a claim: as a session of its task, and as its holder gets it. Pure.
 
+import { timeText } from '../../shared/clock.ts'
 import type { Overlay } from '../store/columns-sqlite.ts'
 import type { Session } from '../wire.ts'
 import type { Held } from './claim-calls.ts'
@@ -35,8 +36,6 @@ export function overlaysBy(claims: ClaimStore, tasks: readonly string[]): Map<st
 }
 
 const summaryOf = ({ summary }: ClaimEnd) => (summary === undefined ? {} : { summary })
-
-const timeText = (ms: number): string => new Date(ms).toISOString()
 
 /** The session of a task that a claim is. */
 export function sessionOf(claim: Claim): Session {

@@ -1,7 +1,7 @@
 // What is asked and answered about notices: the schemas of their routes.
 
 import * as z from 'zod'
-import { checkFields } from '../../shared/fields.ts'
+import { checkFields, timeSchema } from '../../shared/fields.ts'
 import {
   ADDRESSED,
   type Addressed,
@@ -11,7 +11,6 @@ import {
 import type { PublishedRule } from '../../shared/notice-schemas.ts'
 import type { Seal } from '../../shared/seal.ts'
 
-const time = z.string().meta({ format: 'date-time' })
 const count = z.int().nonnegative()
 const on = z.enum(NOTICE_CAUSES)
 const to = z.enum([...ADDRESSED, 'command'])
@@ -19,7 +18,7 @@ const host = z.string().describe('Of the address: nothing else of it is shown.')
 
 const causeSchema = z.object({
   on,
-  since: time.describe('When it began, or was first seen.'),
+  since: timeSchema.describe('When it began, or was first seen.'),
   task: z.string().describe('Its id; of `ready` the next one.').exactOptional(),
   title: z.string().exactOptional(),
   actor: z.string().exactOptional(),
@@ -42,13 +41,13 @@ export interface NoticeBody {
 
 export const deliverySchema = z.object({
   id: z.string().describe('The `webhook-id` of each of its tries.'),
-  at: time.describe('When it was decided.'),
+  at: timeSchema.describe('When it was decided.'),
   to,
   host,
   state: z.enum(['pending', 'delivered', 'failed']).describe('`failed`: it is not tried again.'),
   attempts: count,
-  nextAt: time.exactOptional(),
-  endedAt: time.exactOptional(),
+  nextAt: timeSchema.exactOptional(),
+  endedAt: timeSchema.exactOptional(),
   status: z.int().describe('The receiver’s last answer.').exactOptional(),
   error: z.string().exactOptional(),
   ...noticeSchema.shape,

@@ -1,6 +1,7 @@
 // Each delivery of a notice, from when it was decided until it ended: what is to be sent or run
 // now, and what came of it. Its callers have a transaction.
 
+import { timeText } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import {
   isTriedEnough,
@@ -137,8 +138,6 @@ function isOver(row: DeliveryRow, now: number): boolean {
 }
 
 const noticeOf = ({ notice }: DeliveryRow): Notice => JSON.parse(notice) as Notice
-
-export const timeText = (at: number): string => new Date(at).toISOString()
 
 export function shownDelivery(row: DeliveryRow): ShownDelivery {
   const { id, at, to, host, state, attempts, next_at, ended_at, status, error } = row

@@ -1,6 +1,7 @@
 // Notices of a board: decides when something changed, or has lasted, and when what was decided is
 // due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
+import { timeText } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { DEFAULT_MINUTES } from '../../shared/notice-rules.ts'
 import { MAX_RETRY_MS, type Sent } from '../../shared/outgoing.ts'
@@ -19,7 +20,6 @@ import {
   type DueRequest,
   LONGEST_WAIT_MS,
   shownDelivery,
-  timeText,
 } from './notice-deliveries.ts'
 import type { NoticeState, NoticeStore, StoredRule, Target } from './notice-store-sqlite.ts'
 import { FLAPPING_MS, turnOf } from './notice-turn.ts'

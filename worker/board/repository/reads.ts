@@ -1,6 +1,7 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
+import { timeText } from '../../shared/clock.ts'
 import type { ActivityQuery, ActivityReads } from '../activity/activity-reads.ts'
 import type { Presence, Shown } from '../presence.ts'
 import {
@@ -237,12 +238,12 @@ export class Reads {
       counts: this.#board.counts(),
       sidecar: {
         state: shown.state,
-        since: timeText(shown.since),
-        lastSeenAt: timeText(shown.lastSeenAt),
+        since: knownTime(shown.since),
+        lastSeenAt: knownTime(shown.lastSeenAt),
         version: state.sidecarVersion,
         ...(state.unwatched && { unwatched: true }),
       },
-      currentAt: timeText(shown.currentAt),
+      currentAt: knownTime(shown.currentAt),
       ...(state.reading && { reading: state.reading }),
       ...(state.main && { main: state.main }),
       ...host,
@@ -251,8 +252,8 @@ export class Reads {
   }
 }
 
-const timeText = (at: number | undefined): string | undefined =>
-  at === undefined ? undefined : new Date(at).toISOString()
+const knownTime = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : timeText(at)
 
 /** Those that match the filter; the ids of the others are added to `gone`. */
 function* shownOf(rows: Iterable<ChangedRow>, gone: string[]): Iterable<string> {
