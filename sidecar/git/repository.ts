@@ -126,7 +126,7 @@ class OneRepository {
   /** Another text for each move of the leading tree's `HEAD`. */
   head = (): string => leadingHead(this.#leading)
 
-  /** git's log of the moves of the leading tree's `HEAD`, the newest last; empty if none is kept. */
+  /** git's log of the moves of the leading tree's `HEAD`, newest last; empty if none is kept. */
   moves = (): string[] =>
     (readEnd(this.#moves, SMALL_BYTES) ?? '')
       .split('\n')
