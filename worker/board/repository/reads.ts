@@ -32,6 +32,7 @@ export type Query =
   | { kind: 'status' }
   | ({ kind: 'activity' } & ActivityQuery)
 
+type ListQuery = Extract<Query, { kind: List }>
 type TasksQuery = Pick<Extract<Query, { kind: 'tasks' }>, 'filter' | 'after'>
 
 /** What the host of the repository knows and its store does not. Times are RFC 3339, UTC. */
@@ -59,6 +60,15 @@ export type ReadAnswer =
 interface OfStatus {
   /** In ms. Undefined: the sidecar is there, ended in order, or is not asked about. */
   offlineSince?: number
+}
+
+type Answered = (tag: string, pieces: Iterable<string>) => Extract<Found, { state: 'found' }>
+
+/** `seq`: of the answer. `now`: in ms. */
+interface Asked {
+  state: RepositoryState
+  seq: string
+  now: number
 }
 
 const PAGE = 500
@@ -100,36 +110,16 @@ export class Reads {
     if (!state.published && query.kind !== 'status') return { state: 'unpublished' }
     if (!state.published && state.lastSeenAt === undefined) return { state: 'unpublished' }
     const seq = formatEventId({ epoch: state.epoch, seq: this.#board.head() })
-    const found = (tag: string, pieces: Iterable<string>) => ({
-      state: 'found' as const,
+    const found: Answered = (tag, pieces) => ({
+      state: 'found',
       seq,
       etag: `W/"${state.epoch}-${tag}"`,
       pieces,
     })
     switch (query.kind) {
       case 'tasks':
-      case 'sessions': {
-        const { kind, filter, since } = query
-        const { tasksRev, sessionsRev } = state
-        if (kind === 'tasks' && isByState(filter)) {
-          const { rows, silent } = this.#withState(query, Date.parse(host.now))
-          const rev = `t${tasksRev}-s${sessionsRev}-${silent}`
-          return since === undefined
-            ? found(rev, list(kind, rows, query.limit))
-            : found(`${seq}-${rev}`, whole(kind, rows, seq))
-        }
-        if (since === undefined) {
-          return kind === 'tasks'
-            ? found(`t${tasksRev}`, list(kind, this.#tasks(query), query.limit))
-            : found(`s${sessionsRev}`, list(kind, this.#sessions(filter)))
-        }
-        const rows = kind === 'tasks' ? this.#tasks(query) : this.#sessions(filter)
-        const place = this.#board.placeOf(since)
-        // A sign of work has no message, and so no number of its own.
-        const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
-        const tag = `${seq}-${state.run}-${state.batch}${signs}-${place}`
-        return found(tag, this.#changes(query, place, rows, seq))
-      }
+      case 'sessions':
+        return this.#list(query, { state, seq, now: Date.parse(host.now) }, found)
       case 'task': {
         const task = this.#board.task(query.id)
         if (!task) return { state: 'absent' }
@@ -164,11 +154,31 @@ export class Reads {
     }
   }
 
-  #ofTask(
-    id: string,
-    found: (tag: string, pieces: Iterable<string>) => Found,
-    pieces: () => Iterable<string>,
-  ): Found {
+  /** All of a list, or what changed of it. */
+  #list(query: ListQuery, { state, seq, now }: Asked, found: Answered): Found {
+    const { kind, filter, since } = query
+    const { tasksRev, sessionsRev } = state
+    if (kind === 'tasks' && isByState(filter)) {
+      const { rows, silent } = this.#withState(query, now)
+      const rev = `t${tasksRev}-s${sessionsRev}-${silent}`
+      return since === undefined
+        ? found(rev, list(kind, rows, query.limit))
+        : found(`${seq}-${rev}`, whole(kind, rows, seq))
+    }
+    if (since === undefined) {
+      return kind === 'tasks'
+        ? found(`t${tasksRev}`, list(kind, this.#tasks(query), query.limit))
+        : found(`s${sessionsRev}`, list(kind, this.#sessions(filter)))
+    }
+    const rows = kind === 'tasks' ? this.#tasks(query) : this.#sessions(filter)
+    const place = this.#board.placeOf(since)
+    // A sign of work has no message, and so no number of its own.
+    const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
+    const tag = `${seq}-${state.run}-${state.batch}${signs}-${place}`
+    return found(tag, this.#changes(query, place, rows, seq))
+  }
+
+  #ofTask(id: string, found: Answered, pieces: () => Iterable<string>): Found {
     if (!this.#board.task(id)) return { state: 'absent' }
     return found(this.#board.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
   }
