@@ -531,7 +531,7 @@ export interface ChangesRequest {
     branch?: string
     /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
     switched?: true
-    /** Of a switch: where that branch is, if not as last sent, or where it was away. */
+    /** Of a switch: where that branch is, if not as last sent, or where it was. */
     from?: string
   }
   /** The version of the publishing protocol. */
@@ -1647,7 +1647,7 @@ export type SyncRequest =
         branch?: string
         /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
         switched?: true
-        /** Of a switch: where that branch is, if not as last sent, or where it was away. */
+        /** Of a switch: where that branch is, if not as last sent, or where it was. */
         from?: string
       }
       /** The version of the publishing protocol. */

@@ -49,7 +49,7 @@ export const mainTreeSchema = placeSchema
       )
       .exactOptional(),
     from: commitSchema
-      .describe('Of a switch: where that branch is, if not as last sent, or where it was away.')
+      .describe('Of a switch: where that branch is, if not as last sent, or where it was.')
       .exactOptional(),
   })
   .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')
