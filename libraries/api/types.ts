@@ -529,7 +529,7 @@ export interface ChangesRequest {
   main?: {
     head: string
     branch?: string
-    /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
+    /** Since it was last sent: another branch, no later commit, or away and back. */
     switched?: true
     /** Of a switch: where that branch is, if not as last sent, or where it was. */
     from?: string
@@ -1645,7 +1645,7 @@ export type SyncRequest =
       main?: {
         head: string
         branch?: string
-        /** Since it was last sent to the edge: another branch, no later commit, or away and back. */
+        /** Since it was last sent: another branch, no later commit, or away and back. */
         switched?: true
         /** Of a switch: where that branch is, if not as last sent, or where it was. */
         from?: string

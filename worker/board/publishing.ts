@@ -44,9 +44,7 @@ export const mainTreeSchema = placeSchema
   .extend({
     switched: z
       .literal(true)
-      .describe(
-        'Since it was last sent to the edge: another branch, no later commit, or away and back.',
-      )
+      .describe('Since it was last sent: another branch, no later commit, or away and back.')
       .exactOptional(),
     from: commitSchema
       .describe('Of a switch: where that branch is, if not as last sent, or where it was.')
