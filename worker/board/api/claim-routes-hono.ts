@@ -40,7 +40,7 @@ export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
       isRepeated,
       title: _,
       ...held
-    } = answerOf(await repository.claim({ ...asked, hash: await sha256Hex(claim) }))
+    } = answerOf(await repository.claims('claim', { ...asked, hash: await sha256Hex(claim) }))
     const again = isRepeated && { again: true }
     const answer = { ...shown(held), board, task: JSON.parse(json) as unknown, ...again }
     return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
@@ -49,16 +49,16 @@ export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
     const { board, repository } = opened(c)
     const { claim, activeAt, ...asked } = await bodyOf(c, checkRenewal)
     const sign = activeAt === undefined ? {} : { activeAt: Date.parse(activeAt) }
-    const held = answerOf(
-      await repository.renew({ ...asked, ...sign, ...ofActor(c), hash: await sha256Hex(claim) }),
-    )
+    const renewal = { ...asked, ...sign, ...ofActor(c), hash: await sha256Hex(claim) }
+    const held = answerOf(await repository.claims('renew', renewal))
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })
   app.post('/release', limit, async (c) => {
     const { board, repository } = opened(c)
     const { claim, session = '', ...asked } = await bodyOf(c, checkRelease)
     const whose = claim === undefined ? { session } : { hash: await sha256Hex(claim) }
-    const held = answerOf(await repository.release({ ...asked, ...ofActor(c), ...whose }))
+    const release = { ...asked, ...ofActor(c), ...whose }
+    const held = answerOf(await repository.claims('release', release))
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })
   return app

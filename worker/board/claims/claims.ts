@@ -37,6 +37,16 @@ interface ClaimsDeps {
   log: Log
 }
 
+/** The methods that requests name: what each is asked, and what it answers. */
+export type ClaimTurns = {
+  [Name in keyof Claims as Claims[Name] extends (asked: never, now: number) => Claimed<unknown>
+    ? Name
+    : never]: {
+    asked: Parameters<Claims[Name]>[0]
+    answer: Extract<ReturnType<Claims[Name]>, { ok: true }>['answer']
+  }
+}
+
 export class Claims {
   readonly #board: ClaimsDeps['board']
   readonly #claims: ClaimStore

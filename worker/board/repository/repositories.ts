@@ -3,14 +3,8 @@
 
 import type { BoardSettings } from '../../shared/board-settings.ts'
 import type { NoticeCause } from '../../shared/notice-rules.ts'
-import type {
-  ClaimRefusal,
-  ClaimRequest,
-  Held,
-  NewClaim,
-  Release,
-  Renewal,
-} from '../claims/claim-calls.ts'
+import type { ClaimRefusal } from '../claims/claim-calls.ts'
+import type { ClaimTurns } from '../claims/claims.ts'
 import type { SettingsChange } from '../claims/settings-schema.ts'
 import type { BoardRules, NoticesShown, ShownDelivery } from '../notices/notice-calls.ts'
 import type { DueCommand } from '../notices/notice-deliveries.ts'
@@ -31,9 +25,10 @@ export interface RepositoryHandle extends ChangeStream {
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
   /** The caller has validated the request. Streams get the message before this resolves. */
-  claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>>
-  renew(renewal: Renewal): Promise<ClaimOutcome<Held>>
-  release(release: Release): Promise<ClaimOutcome<Held>>
+  claims<Name extends keyof ClaimTurns>(
+    name: Name,
+    asked: ClaimTurns[Name]['asked'],
+  ): Promise<ClaimOutcome<ClaimTurns[Name]['answer']>>
   /** What a lead set, with this change. Undefined: it is not published. */
   settings(change: SettingsChange): Promise<BoardSettings | undefined>
   /** Undefined: it is not published. */

@@ -2,7 +2,7 @@
 // they find its database, bring messages to streams, and wake it when something is due.
 
 import type { Claimed } from '../claims/claim-calls.ts'
-import type { Claims } from '../claims/claims.ts'
+import type { ClaimTurns } from '../claims/claims.ts'
 import type { OpenRepository } from './open-repository-sqlite.ts'
 import type { ClaimOutcome, PublishOutcome, RepositoryHandle } from './repositories.ts'
 import type { Published } from './repository.ts'
@@ -26,6 +26,13 @@ export interface RepositoryHost {
   looked?(repository: OpenRepository): void
 }
 
+type Turns = {
+  [Name in keyof ClaimTurns]: (
+    asked: ClaimTurns[Name]['asked'],
+    now: number,
+  ) => Claimed<ClaimTurns[Name]['answer']>
+}
+
 /** What is one call and one answer. */
 export type RepositoryCalls = Omit<RepositoryHandle, 'attach' | 'subscribe'>
 
@@ -34,9 +41,7 @@ export const CALLS = {
   sync: true,
   changes: true,
   read: true,
-  claim: true,
-  renew: true,
-  release: true,
+  claims: true,
   settings: true,
   notices: true,
   testNotice: true,
@@ -57,17 +62,6 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
     return { ok: true, answer, signals: frames.length }
   }
 
-  async function claimed<Answer>(
-    run: (claims: Claims) => Claimed<Answer>,
-  ): Promise<ClaimOutcome<Answer>> {
-    const known = find()
-    if (!known) return { ok: false, reason: 'unpublished' }
-    const { frames, ...outcome } = run(known.claims)
-    host.send(frames)
-    await host.arm()
-    return outcome as ClaimOutcome<Answer>
-  }
-
   return {
     sync: async (request, rules) => publish(make().repository.sync(request, now(), rules)),
     changes: async (request) => publish(make().repository.changes(request, now())),
@@ -79,9 +73,15 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       const about = { streams: host.streams(), awakeSince: host.awakeSince(), now: at }
       return known.reads.answer(query, about, ifNoneMatch)
     },
-    claim: (request) => claimed((claims) => claims.claim(request, now())),
-    renew: (renewal) => claimed((claims) => claims.renew(renewal, now())),
-    release: (release) => claimed((claims) => claims.release(release, now())),
+    async claims(name, asked) {
+      const known = find()
+      if (!known) return { ok: false, reason: 'unpublished' }
+      const turns: Turns = known.claims
+      const { frames, ...outcome } = turns[name](asked, now())
+      host.send(frames)
+      await host.arm()
+      return outcome as ClaimOutcome<ClaimTurns[typeof name]['answer']>
+    },
     async settings(change) {
       const set = find()?.claims.set(change, now())
       host.send(set?.frames ?? [])

@@ -87,9 +87,11 @@ describe('a claim', () => {
       { lastEventId: undefined, since: NOW, holder: 'me' },
       { send: (bytes) => sent.push(new TextDecoder().decode(bytes)), end: () => undefined },
     )
-    const first = await repository.claim(asked('ada'))
+    const first = await repository.claims('claim', asked('ada'))
     expect(first).toMatchObject({ ok: true, answer: { task: 'A-1', expiresAt: NOW + TTL } })
-    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+    expect(await repository.claims('claim', asked('bob'))).toMatchObject({
+      reason: 'nothing_ready',
+    })
     sent.length = 0
     await clock.advance(TTL - 1)
     expect(sent).toEqual([])
@@ -99,13 +101,13 @@ describe('a claim', () => {
     expect(sqlRows(sql)).toEqual([{ task: 'A-1', health: 'stalled' }])
     await clock.advance(600_000)
     expect(sent).toHaveLength(1)
-    expect(await repository.claim(asked('bob'))).toMatchObject({ ok: true })
+    expect(await repository.claims('claim', asked('bob'))).toMatchObject({ ok: true })
     expect(sqlRows(sql).map(({ health }) => health)).toEqual(['canceled', 'active'])
   })
 
   it('whose end cannot be stored does not end the process, and ends after its grace', async () => {
     const { clock, sql, open, lines } = board('A-1')
-    await open().claim(asked('ada'))
+    await open().claims('claim', asked('ada'))
     const { transaction } = sql
     sql.transaction = () => {
       throw new Error('database or disk is full')
@@ -124,7 +126,7 @@ describe('a claim', () => {
     const { clock, open } = board('A-1')
     const repository = open()
     const mine = asked('ada', { ttlMs: DAY })
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     const silent = () => listed(repository, { kind: 'tasks', filter: { work: 'silent' } })
     const sessions = (since?: string) =>
       listed(repository, { kind: 'sessions', filter: {}, ...(since !== undefined && { since }) })
@@ -139,10 +141,10 @@ describe('a claim', () => {
     expect((await listed(repository, working)).ids).toEqual(['A-1'])
 
     // Of before the claim: it shows nothing of the work on it.
-    await repository.renew({ hash: mine.hash, activeAt: NOW })
+    await repository.claims('renew', { hash: mine.hash, activeAt: NOW })
     expect((await silent()).ids).toEqual(['A-1'])
     // The clock of another machine may be ahead.
-    await repository.renew({ hash: mine.hash, activeAt: NOW + DAY })
+    await repository.claims('renew', { hash: mine.hash, activeAt: NOW + DAY })
     expect((await silent()).ids).toEqual([])
     // Whoever has read all messages gets it without one.
     const again = await sessions(known.seq)
@@ -151,7 +153,7 @@ describe('a claim', () => {
     expect((await sessions()).tag).not.toBe(known.tag)
     await clock.advance(SILENT_AFTER_MS + 1)
     expect((await silent()).ids).toEqual(['A-1'])
-    await repository.renew({ hash: mine.hash, progress: 'half of it' })
+    await repository.claims('renew', { hash: mine.hash, progress: 'half of it' })
     expect((await silent()).ids).toEqual([])
   })
 
@@ -159,10 +161,10 @@ describe('a claim', () => {
     const { clock, sql, open } = board('A-1')
     const repository = open()
     const mine = asked('ada')
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     const due = () => sql.all<{ at: number }>('SELECT at FROM agenda')[0]?.at
     await clock.advance(15_000)
-    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+    expect(await repository.claims('renew', { hash: mine.hash })).toMatchObject({ ok: true })
     expect(due()).toBe(NOW + TTL)
     await clock.advance(5_000)
     expect(due()).toBe(NOW + 15_000 + TTL)
@@ -173,13 +175,13 @@ describe('a claim', () => {
     const { clock, sql, open } = board('A-1')
     const repository = open()
     const mine = asked('ada')
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     await clock.advance(TTL + 60_000)
-    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+    expect(await repository.claims('renew', { hash: mine.hash })).toMatchObject({ ok: true })
     expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
     await clock.advance(TTL + 60_000)
-    await repository.claim(asked('bob'))
-    expect(await repository.renew({ hash: mine.hash })).toMatchObject({
+    await repository.claims('claim', asked('bob'))
+    expect(await repository.claims('renew', { hash: mine.hash })).toMatchObject({
       reason: 'claim_lost',
       by: 'bob',
     })
@@ -188,17 +190,17 @@ describe('a claim', () => {
   it('has 30 s more where the host slept, or its clock jumped, beyond its end', async () => {
     const { clock, sql, open } = board('A-1')
     const first = open()
-    await first.claim(asked('ada'))
+    await first.claims('claim', asked('ada'))
     first.end()
     // Another process opens the database a day later.
     clock.jump(86_400_000)
     const later = open()
-    expect(await later.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+    expect(await later.claims('claim', asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
     await clock.advance(29_999)
     expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
     await clock.advance(1)
     expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
-    expect(await later.claim(asked('bob'))).toMatchObject({ ok: true })
+    expect(await later.claims('claim', asked('bob'))).toMatchObject({ ok: true })
   })
 
   it('has 30 s more where the clock jumps to shortly before its end, or after it', async () => {
@@ -206,12 +208,14 @@ describe('a claim', () => {
       const { clock, sql, open } = board('A-1')
       const repository = open()
       const mine = asked('ada')
-      await repository.claim(mine)
+      await repository.claims('claim', mine)
       clock.jump(TTL - left)
-      expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+      expect(await repository.claims('claim', asked('bob'))).toMatchObject({
+        reason: 'nothing_ready',
+      })
       await clock.advance(29_999)
       expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
-      expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+      expect(await repository.claims('renew', { hash: mine.hash })).toMatchObject({ ok: true })
       await clock.advance(TTL)
       expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
     }
@@ -221,14 +225,16 @@ describe('a claim', () => {
     const { clock, open, run, epoch } = board('A-1')
     const repository = open()
     const mine = asked('ada')
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     const publish = (batch: number, parts: object) =>
       repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
     await publish(2, { deletes: ['task:A-1'] })
     clock.jump(TTL + 1_000)
     await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
-    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
-    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+    expect(await repository.claims('renew', { hash: mine.hash })).toMatchObject({ ok: true })
+    expect(await repository.claims('claim', asked('bob'))).toMatchObject({
+      reason: 'nothing_ready',
+    })
   })
 
   it('whose task is away or closed is back with it, whatever the clock did meanwhile', async () => {
@@ -257,13 +263,13 @@ describe('a claim', () => {
             clock.jump(it.clock - ahead)
             ahead = it.clock
           } else if (it.pass !== undefined) await clock.advance(it.pass)
-          else if (it.renew) await repository.renew({ hash: mine.hash })
+          else if (it.renew) await repository.claims('renew', { hash: mine.hash })
           else await publish({ upserts: [taskRecord('B-1', { title: `At ${clock.now()}` })] })
         }
       }
       await publish({ upserts: [CONFIG, ...given] })
       await go(first.slice(0, 3))
-      await repository.claim(mine)
+      await repository.claims('claim', mine)
       await publish(isAway ? away : closed)
       await go(then)
       await publish({ upserts: [taskRecord('A-1', { status: 'todo' })] })
@@ -285,7 +291,7 @@ describe('a claim', () => {
     const { clock, open } = board('A-1', 'A-2')
     const repository = open()
     const generationOf = async (actor: string) => {
-      const claimed = await repository.claim(asked(actor))
+      const claimed = await repository.claims('claim', asked(actor))
       return claimed.ok ? claimed.answer.generation : Number.NaN
     }
     const first = await generationOf('ada')
@@ -298,12 +304,12 @@ describe('a claim', () => {
     const { clock, sql, open, run, epoch } = board('A-1')
     const repository = open()
     const mine = asked('ada')
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     const publish = (batch: number, parts: object) =>
       repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
     await publish(2, { deletes: ['task:A-1'] })
     await clock.advance(TTL - 1)
-    await repository.renew({ hash: mine.hash })
+    await repository.claims('renew', { hash: mine.hash })
     await clock.advance(2)
     expect(clock.pending).toBe(0)
     await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
@@ -316,11 +322,11 @@ describe('a claim', () => {
     const { clock, open, lines } = board('A-1')
     const repository = open()
     const [ada, bob] = [asked('ada', { tree: 'feat' }), asked('bob')]
-    await repository.claim(ada)
+    await repository.claims('claim', ada)
     await clock.advance(TTL)
-    await repository.claim(bob)
-    await repository.renew({ hash: bob.hash, progress: 'half' })
-    await repository.release({ session: `claim-${NOW + TTL}`, outcome: 'abandoned' })
+    await repository.claims('claim', bob)
+    await repository.claims('renew', { hash: bob.hash, progress: 'half' })
+    await repository.claims('release', { session: `claim-${NOW + TTL}`, outcome: 'abandoned' })
     const line = (event: string, fields: object) => {
       return { level: 'info', event, board: 'lamps', task: 'A-1', ...fields }
     }
@@ -343,16 +349,16 @@ describe('a claim', () => {
     await repository.read({ kind: 'tasks', filter: {} }, undefined)
     expect(clock.pending).toBe(0)
     const mine = asked('ada')
-    await repository.claim(mine)
+    await repository.claims('claim', mine)
     expect(clock.pending).toBe(1)
-    await repository.release({ hash: mine.hash, outcome: 'abandoned' })
+    await repository.claims('release', { hash: mine.hash, outcome: 'abandoned' })
     expect(clock.pending).toBe(0)
   })
 
   it('of a thousand is the last that a board takes, however many more are asked for', async () => {
     const { open, sql } = board('A-1', 'A-2', 'A-3')
     const repository = open()
-    const claim = (n: number) => repository.claim(asked(`agent-${n}`, { task: `A-${n}` }))
+    const claim = (n: number) => repository.claims('claim', asked(`agent-${n}`, { task: `A-${n}` }))
     expect(await claim(1)).toMatchObject({ ok: true })
     // As many as would take seconds to claim.
     sql.all(`WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 998)

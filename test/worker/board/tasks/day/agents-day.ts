@@ -127,12 +127,12 @@ export class AgentsDay {
     }
     if (agent.quiet > 0) {
       agent.quiet--
-      await this.repository.renew({ hash })
+      await this.repository.claims('renew', { hash })
       task.claim.expiresAt = this.clock.now() + TTL_MS
       return
     }
     const now = this.clock.now()
-    await this.repository.renew({ hash, activeAt: now })
+    await this.repository.claims('renew', { hash, activeAt: now })
     task.claim = { ...task.claim, sign: now, expiresAt: now + TTL_MS }
     const what = this.#random.weighted([
       [20, 'works'],
@@ -151,7 +151,7 @@ export class AgentsDay {
     const hash = `hash-${++this.#secrets}`
     const { tree } = agent
     const asked = { hash, actor: tree, tree, ttlMs: TTL_MS, max: 1, force: false }
-    const given = await this.repository.claim(asked)
+    const given = await this.repository.claims('claim', asked)
     if (!given.ok) {
       agent.gone = ASKS_AGAIN_AFTER
       return
@@ -184,7 +184,7 @@ export class AgentsDay {
 
   async #release(agent: Agent, outcome: 'done' | 'abandoned'): Promise<void> {
     const task = this.#of(agent.task ?? '')
-    await this.repository.release({ hash: agent.hash, outcome })
+    await this.repository.claims('release', { hash: agent.hash, outcome })
     delete task.claim
     if (outcome === 'done') task.isDone = true
     delete agent.task
