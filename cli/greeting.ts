@@ -11,7 +11,7 @@ import { LOOPBACK } from '../system/ports.ts'
 import type { SharePlan, Sharing } from '../system/share.ts'
 import { startLink } from '../system/tokens.ts'
 import { printable } from '../worker/shared/printable.ts'
-import { announce, type Io } from './context.ts'
+import { announce, type Io } from './terminal.ts'
 
 export interface Greeting {
   /** None: payments alone. */

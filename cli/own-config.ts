@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import standard from '../signalbox.config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { type ConfigChoice, UsageError } from './context.ts'
+import type { ConfigChoice } from './context.ts'
+import { UsageError } from './usage.ts'
 
 const NAMES = ['signalbox.config.ts', 'signalbox.config.js', 'signalbox.config.mjs']
 /** In a checkout, the file of its folder is the one that was imported above. */

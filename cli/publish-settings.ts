@@ -6,7 +6,8 @@ import { createLog, type Log } from '../worker/shared/log.ts'
 import { isSafeForSecrets } from '../worker/shared/loopback.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { cacheFolder } from '../worker/shared/user-folders-node.ts'
-import { type Context, type Input, type Io, missing, tokenSource, VERSION } from './context.ts'
+import { tokenSource } from './access-token.ts'
+import { type Context, type Input, VERSION } from './context.ts'
 import type { OptionsOf } from './setting.ts'
 import {
   CACHE,
@@ -20,6 +21,8 @@ import {
   TOKEN_FILE,
   VERBOSE,
 } from './settings.ts'
+import type { Io } from './terminal.ts'
+import { missing } from './usage.ts'
 
 /** The options of `watch` and `sync`. */
 export const PUBLISHING = [

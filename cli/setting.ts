@@ -4,7 +4,7 @@
 import { Option } from 'commander'
 import { durationMs } from '../worker/shared/duration.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage.ts'
 
 /** What commander calls it: `--watch-timeout <TIME>` is `watchTimeout`, `--no-board` is `board`. */
 type NameOf<Flags extends string> = Flags extends `--no-${infer Name}`

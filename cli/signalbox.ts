@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { format } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { compileCache } from '../worker/shared/user-folders-node.ts'
-import type { Io, ShutdownOptions } from './context.ts'
+import type { Io, ShutdownOptions } from './terminal.ts'
 
 // Before any other code is loaded, since V8 must be set before its heap has grown. A sidecar
 // allocates much at its start and keeps little. V8 would double its young generation up to
@@ -33,7 +33,8 @@ const logsJson = (typedLog ?? process.env.SIGNALBOX_LOG) === 'json'
 if (logsJson) await logAllAsJson()
 
 const { main } = await import('./program.ts')
-const { noticeTo, stopWithinMs } = await import('./context.ts')
+const { stopWithinMs } = await import('./environment.ts')
+const { noticeTo } = await import('./terminal.ts')
 const { printableStack } = await import('../worker/shared/log.ts')
 const io = processIo()
 const code = await main(process.argv.slice(2), {

@@ -3,11 +3,14 @@
 
 import { isAbsolute } from 'node:path'
 import { BoardError } from '../../libraries/client/types.ts'
-import { type Context, noticeTo } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
+import { noticeTo } from '../terminal.ts'
+import { type Answered, printAnswer } from './answer.ts'
+import { type Claimant, isPlaced } from './claimant.ts'
 import { claimsAt, isAway } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, type Release } from './kept-claims.ts'
-import { type Answered, type Claimant, isPlaced, type OwnClaim, printAnswer } from './own-claim.ts'
+import type { OwnClaim } from './own-claim.ts'
 
 /** Prints one line of JSON. Resolves with the exit code. */
 export async function giveBack(

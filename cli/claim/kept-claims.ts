@@ -8,7 +8,8 @@ import * as z from 'zod'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { stateFolder } from '../../worker/shared/user-folders-node.ts'
-import { type Environment, UsageError } from '../context.ts'
+import type { Environment } from '../context.ts'
+import { UsageError } from '../usage.ts'
 
 const RELEASE = z.object({
   outcome: z.enum(['done', 'abandoned']),

@@ -4,8 +4,9 @@ import type { BoardSettingsChange } from '../../libraries/api/types.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import type { TargetOptions } from '../wait/target.ts'
+import { runningBoard } from '../wait/target.ts'
+import { printAnswer } from './answer.ts'
 import { claimsAt } from './claims-at-edge.ts'
-import { printAnswer, runningBoard } from './own-claim.ts'
 
 /** Prints one line of JSON. Resolves with the exit code. */
 export async function setLimits(

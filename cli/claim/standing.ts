@@ -4,8 +4,10 @@ import type { ClaimRenewal, HeldClaim } from '../../libraries/api/types.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED, NOT_OURS } from '../exit-codes.ts'
 import type { OptionsOf } from '../setting.ts'
+import { printAnswer } from './answer.ts'
+import { claimantOf, isPlaced } from './claimant.ts'
 import { claimsAt } from './claims-at-edge.ts'
-import { claimantOf, type HELD, isPlaced, ownClaim, printAnswer } from './own-claim.ts'
+import { type HELD, ownClaim } from './own-claim.ts'
 
 /** `valid`: the type of the line where it holds. Resolves with the exit code. */
 export async function renewOwn(

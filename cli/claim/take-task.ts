@@ -10,9 +10,9 @@ import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import type { Environment } from '../context.ts'
 import { EdgeRefused } from '../request.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
+import type { Claimant, Place, Placed } from './claimant.ts'
 import { claimsAt, isAway, isCode } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
-import type { Claimant, Place, Placed } from './own-claim.ts'
 import { endKept } from './watch-claims.ts'
 
 export const TTL_MS = 600_000

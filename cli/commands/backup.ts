@@ -7,9 +7,11 @@ import { checkCopy } from '../../system/backup/backup-copy.ts'
 import { backUpInto } from '../../system/backup/backup-folder.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, missing, noticeTo, refuseNeedless } from '../context.ts'
+import type { Context, Input } from '../context.ts'
 import { countOf, DATABASE, onUsedDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
+import { noticeTo } from '../terminal.ts'
+import { missing, refuseNeedless } from '../usage.ts'
 
 const FORCE = new Setting('--force', 'overwrite FILE')
 const SHRINK = new Setting('--shrink', 'with --force: also a FILE that has more payments')

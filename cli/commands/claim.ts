@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
-import { CLAIMING, claimantOf, isPlaced, type Placed, printAnswer } from '../claim/own-claim.ts'
+import { printAnswer } from '../claim/answer.ts'
+import { CLAIMING, claimantOf, isPlaced, type Placed } from '../claim/claimant.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'
 import {
   NothingFree,
@@ -16,10 +17,12 @@ import {
   whenFree,
 } from '../claim/take-task.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import type { Context, Input } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { CLAIMED_FOR } from '../settings.ts'
+import { noticeTo } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
 
 const OPTIONS = [
   new Setting('--task <ID>', 'this task [the next that is free]'),

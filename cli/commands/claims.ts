@@ -1,14 +1,14 @@
 // Who holds what on a board, for whoever leads.
 
+import { printAnswer } from '../claim/answer.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
-import { printAnswer, runningBoard } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
-import { TARGET } from '../wait/target.ts'
+import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 

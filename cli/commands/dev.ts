@@ -25,18 +25,8 @@ import { createLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
-import {
-  announce,
-  type Context,
-  type Input,
-  loadConfig,
-  noticeTo,
-  refuseNeedless,
-  saying,
-  stopWithinMs,
-  UsageError,
-  variablesIn,
-} from '../context.ts'
+import { type Context, type Input, loadConfig } from '../context.ts'
+import { stopWithinMs, variablesIn } from '../environment.ts'
 import { greet } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
 import { publishedBy } from '../publish-settings.ts'
@@ -54,6 +44,8 @@ import {
   TRUST_DATA,
   WRITTEN,
 } from '../settings.ts'
+import { announce, noticeTo, saying } from '../terminal.ts'
+import { refuseNeedless, UsageError } from '../usage.ts'
 
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000

@@ -12,11 +12,13 @@ import { readInstallation } from '../../worker/payments/ledger/libsql/ledger-row
 import { hostClock } from '../../worker/shared/clock.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, missing, UsageError, variablesIn } from '../context.ts'
+import type { Context, Input } from '../context.ts'
+import { variablesIn } from '../environment.ts'
 import { hiding, secretValues } from '../payments/target.ts'
 import { namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
+import { missing, UsageError } from '../usage.ts'
 
 const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
 

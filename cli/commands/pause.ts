@@ -3,8 +3,8 @@
 import { MAX_VALID } from '../../worker/shared/board-settings.ts'
 import { setLimits } from '../claim/set-limits.ts'
 import { define } from '../command.ts'
-import { UsageError } from '../context.ts'
 import { Setting } from '../setting.ts'
+import { UsageError } from '../usage.ts'
 import { TARGET } from '../wait/target.ts'
 
 const OPTIONS = [

@@ -1,11 +1,13 @@
 // Gives a task back, done or not.
 
+import { claimantOf } from '../claim/claimant.ts'
 import { giveBack } from '../claim/give-back.ts'
-import { claimantOf, HELD, ownClaim } from '../claim/own-claim.ts'
+import { HELD, ownClaim } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, UsageError } from '../context.ts'
+import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
+import { UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...HELD,

@@ -21,17 +21,8 @@ import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
-import {
-  announce,
-  type Context,
-  type Input,
-  loadConfig,
-  missing,
-  noticeTo,
-  readEnvFile,
-  refuseNeedless,
-  stopWithinMs,
-} from '../context.ts'
+import { type Context, type Input, loadConfig } from '../context.ts'
+import { readEnvFile, stopWithinMs } from '../environment.ts'
 import { readyLine } from '../greeting.ts'
 import { logOf, publishedBy } from '../publish-settings.ts'
 import { namedFolder, namesOfFiles } from '../running-system.ts'
@@ -46,6 +37,8 @@ import {
   VERBOSE,
   WRITTEN,
 } from '../settings.ts'
+import { announce, noticeTo } from '../terminal.ts'
+import { missing, refuseNeedless } from '../usage.ts'
 
 const OPTIONS = [
   REPO,

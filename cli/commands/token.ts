@@ -6,16 +6,11 @@ import { readAuth, SECRET_BYTES } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
 import { define } from '../command.ts'
-import {
-  type Context,
-  type Input,
-  missing,
-  refuseNeedless,
-  UsageError,
-  variablesIn,
-} from '../context.ts'
+import type { Context, Input } from '../context.ts'
+import { variablesIn } from '../environment.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV, REPO, RUNNING } from '../settings.ts'
+import { missing, refuseNeedless, UsageError } from '../usage.ts'
 
 const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const SECRET = `the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`

@@ -21,7 +21,8 @@ import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
 import { openPlain, textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
-import { UsageError, VERSION } from '../context.ts'
+import { VERSION } from '../context.ts'
+import { UsageError } from '../usage.ts'
 import { WRANGLER_VERSION } from './wrangler.ts'
 
 /** What the last run chose, so that the next one asks nothing, and what it wrote. No secret. */

@@ -10,7 +10,8 @@ import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import { stateFolder } from '../../worker/shared/user-folders-node.ts'
-import { type Environment, UsageError } from '../context.ts'
+import type { Environment } from '../context.ts'
+import { UsageError } from '../usage.ts'
 
 /** A deployment again gives new ones. */
 const TOKENS_MS = 90 * 24 * 60 * 60 * 1_000

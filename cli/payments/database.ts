@@ -10,10 +10,13 @@ import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { messageOf } from '../../worker/shared/log.ts'
-import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../context.ts'
+import type { Context, Input } from '../context.ts'
+import { variablesIn } from '../environment.ts'
 import { namedFolder, variablesOf } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
+import { noticeTo } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
 
 /** The options of commands that open the database of payments themselves. */
 export const DATABASE = [

@@ -5,7 +5,7 @@ import type { Reading } from '../../libraries/settlement/read-settlement.ts'
 import { columnsTyped, wordsTyped } from '../../libraries/settlement/typed.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
-import { UsageError } from '../context.ts'
+import { UsageError } from '../usage.ts'
 
 /** In place of names: those that are kept are forgotten. */
 const NONE = 'none'

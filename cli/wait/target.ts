@@ -6,25 +6,19 @@ import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import { leadingFolder, locationOf } from '../../sidecar/git/worktrees.ts'
-import type { StoreError } from '../../sidecar/layouts/registry.ts'
+import { noBoardIn, type StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
-import {
-  type Context,
-  type Environment,
-  type Input,
-  missing,
-  readToken,
-  refuseNeedless,
-  tokenSource,
-  UsageError,
-} from '../context.ts'
+import { readToken, tokenSource } from '../access-token.ts'
+import type { Context, Environment, Input } from '../context.ts'
 import { addressOf } from '../request.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { RUNNING, TOKEN_FILE } from '../settings.ts'
+import { noticeTo } from '../terminal.ts'
+import { missing, refuseNeedless, UsageError } from '../usage.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import type { WatchedBoard } from './wait-for.ts'
 
@@ -209,4 +203,18 @@ export function called<Board extends { name: string }>(
   const exact = boards.filter(({ name }) => name === end)
   if (exact.length > 0) return exact
   return boards.filter(({ name }) => ['/', '\\', '#'].some((mark) => name.endsWith(mark + end)))
+}
+
+/** The board that is meant, where it runs. Undefined: nowhere; a sentence has said so. */
+export async function runningBoard(
+  input: Input<TargetOptions>,
+  context: Context,
+): Promise<{ board: string; edge: BoardAtEdge } | undefined> {
+  const notice = noticeTo(context.io)
+  const target = await findTarget(input, context, notice)
+  if (target?.edge)
+    return { board: target.board, edge: { ...target.edge, path: target.edge.path ?? target.board } }
+  if (target) notice(`No Signalbox runs for ${target.board}: start it, or use --url.`)
+  else notice(noBoardIn(context.cwd, 'above or below').message)
+  return undefined
 }

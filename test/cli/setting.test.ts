@@ -2,13 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import {
-  type Context,
-  type Environment,
-  stopWithinMs,
-  tokenSource,
-  variablesIn,
-} from '../../cli/context.ts'
+import { tokenSource } from '../../cli/access-token.ts'
+import type { Context, Environment } from '../../cli/context.ts'
+import { stopWithinMs, variablesIn } from '../../cli/environment.ts'
 import { type PublishOptions, readPublishing } from '../../cli/publish-settings.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { inputOf, run } from './run.ts'

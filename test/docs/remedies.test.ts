@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { UsageError } from '../../cli/context.ts'
+import { UsageError } from '../../cli/usage.ts'
 import * as exits from '../../cli/exit-codes.ts'
 import { PASSING } from '../../cli/program.ts'
 import { STORE_ERRORS } from '../../sidecar/layouts/registry.ts'

@@ -5,14 +5,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thisBoot } from '../../cli/claim/agent-process.ts'
 import { define } from '../../cli/command.ts'
-import {
-  announce,
-  type Context,
-  type Input,
-  noticeTo,
-  UsageError,
-  variablesIn,
-} from '../../cli/context.ts'
+import type { Context, Input } from '../../cli/context.ts'
+import { variablesIn } from '../../cli/environment.ts'
 import { greet } from '../../cli/greeting.ts'
 import { appeared, boardNotices } from '../../cli/notices.ts'
 import { namedFolder } from '../../cli/running-system.ts'
@@ -26,6 +20,8 @@ import {
   TRUST_DATA,
   WRITTEN,
 } from '../../cli/settings.ts'
+import { announce, noticeTo } from '../../cli/terminal.ts'
+import { UsageError } from '../../cli/usage.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import signalbox from '../../signalbox.config.ts'
 import { boardLocks } from '../../system/board-lock.ts'

@@ -3,19 +3,13 @@
 import { join } from 'node:path'
 import { DATA_DIR } from '../../../system/data-folder.ts'
 import { define } from '../../command.ts'
-import {
-  announce,
-  type Context,
-  type Input,
-  missing,
-  noticeTo,
-  refuseNeedless,
-  UsageError,
-} from '../../context.ts'
+import type { Context, Input } from '../../context.ts'
 import { FAILED } from '../../exit-codes.ts'
 import { EdgeRefused, requestEdge } from '../../request.ts'
 import { readDataFolder, runningAbove } from '../../running-system.ts'
 import type { OptionsOf } from '../../setting.ts'
+import { announce, noticeTo } from '../../terminal.ts'
+import { missing, refuseNeedless, UsageError } from '../../usage.ts'
 import { type BoardAtEdge, boardNames } from '../../wait/edge-board.ts'
 import { called, edgeAt, SIGNALBOX } from '../../wait/target.ts'
 

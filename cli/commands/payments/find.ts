@@ -5,11 +5,13 @@ import { majorText, toMinor } from '../../../worker/payments/domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import { type Context, type Input, noticeTo, UsageError } from '../../context.ts'
+import type { Context, Input } from '../../context.ts'
 import { edgeOf, TARGET } from '../../payments/target.ts'
 import { askEdge, failureIn } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
+import { noticeTo } from '../../terminal.ts'
+import { UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   ...TARGET,

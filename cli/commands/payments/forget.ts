@@ -18,9 +18,10 @@ import { hostClock, pause } from '../../../worker/shared/clock.ts'
 import { errorCode } from '../../../worker/shared/file-errors.ts'
 import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { define } from '../../command.ts'
-import { type Context, type Environment, type Input, missing, UsageError } from '../../context.ts'
+import type { Context, Environment, Input } from '../../context.ts'
 import { countOf, DATABASE, onDatabase } from '../../payments/database.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
+import { missing, UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),

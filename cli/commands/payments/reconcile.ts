@@ -20,13 +20,15 @@ import { isZone } from '../../../worker/payments/domain/days.ts'
 import { messageOf } from '../../../worker/shared/log.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import { type Context, type Input, noticeTo, saying, UsageError } from '../../context.ts'
+import type { Context, Input } from '../../context.ts'
 import { booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
 import { openKeptReading } from '../../payments/kept-reading.ts'
 import { edgeOf, TARGET } from '../../payments/target.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
+import { noticeTo, saying } from '../../terminal.ts'
+import { UsageError } from '../../usage.ts'
 
 const MAX_BYTES = 200 << 20
 

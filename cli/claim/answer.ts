@@ -1,0 +1,39 @@
+// How a command about claims prints what the edge answers, and how it ends by that.
+
+import { BoardError } from '../../libraries/client/types.ts'
+import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
+import { jsonText } from '../../worker/shared/printable.ts'
+import type { Context } from '../context.ts'
+import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
+import { EdgeRefused } from '../request.ts'
+import { noticeTo } from '../terminal.ts'
+
+const TAKEN = ['claimed', 'claim_lost', 'already_holding']
+
+/** What a command prints, and how it ends. */
+export type Answered = ({ line: object } | { text: string }) & { code?: number }
+
+/** Prints what it answers, and turns what the edge refuses into an exit code and a sentence. */
+export async function printAnswer(
+  io: Context['io'],
+  { board }: { board: string },
+  ask: () => Promise<Answered>,
+): Promise<number> {
+  const notice = noticeTo(io)
+  try {
+    const answer = await ask()
+    io.out('line' in answer ? `${jsonText(answer.line)}\n` : answer.text)
+    return answer.code ?? 0
+  } catch (error) {
+    if (error instanceof EdgeRefused) {
+      const { problem } = error
+      io.out(`${jsonText({ type: problem.code, ...problem, board })}\n`)
+      notice(problem.error)
+      if (LIMIT_CODES.includes(problem.code)) return TIMED_OUT
+      return TAKEN.includes(problem.code) ? NOT_OURS : FAILED
+    }
+    if (!(error instanceof BoardError)) throw error
+    notice(error.message)
+    return FAILED
+  }
+}
