@@ -127,7 +127,12 @@ class Boards implements OpenBoards {
     const deps = { path: path ?? '', log, clock: hostClock, onAway }
     this.#runPlan = {
       options: {
-        ...{ cacheDir, watch, watchWithinMs, runOutput, log, version },
+        cacheDir,
+        watch,
+        watchWithinMs,
+        runOutput,
+        log,
+        version,
         metrics: metrics && sidecarMetrics(metrics),
         progress: terminal && createProgress(terminal),
       },

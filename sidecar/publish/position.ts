@@ -1,5 +1,5 @@
-// Where this sidecar is at the edge: the run that the edge gave it, the number of its last message, and
-// what the edge said of itself. No I/O.
+// Where this sidecar is at the edge: the run that the edge gave it, the number of its last message,
+// and what the edge said of itself. No I/O.
 
 import { type Key, PART_BYTES, type Place } from '../../worker/board/wire.ts'
 import type { MainNews } from '../git/main-tree.ts'

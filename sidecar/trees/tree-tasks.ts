@@ -1,6 +1,6 @@
 // What is known of the files of one linked worktree, and of the tasks in them. Whatever sets a file
-// comes through here, so that the tasks that it had, and those that it has then, are touched: a board
-// looks at no other task again. No I/O, no clock.
+// comes through here, so that the tasks that it had, and those that it has then, are touched: a
+// board looks at no other task again. No I/O, no clock.
 
 import { interning } from '../files/compact.ts'
 import { type Fact, type FileFacts, nameOf } from '../files/facts.ts'

@@ -5,7 +5,7 @@
 // - merged: what the tree has committed, and the main tree has had since a merge base;
 // - differing: a file with other bytes than the main tree's;
 // - changed: a differing file, or a task in one, that is neither as a merge base has it nor merged;
-// - absent: a file that is not in the tree; removed: it, or its task, was there or is in a merge base;
+// - absent: a file that is not in the tree; removed: one that was there or is in a merge base;
 // - vanished: a file that neither tree has, though every merge base does;
 // - touched: a task that may be another since its board last asked; due: a file to be read again.
 
