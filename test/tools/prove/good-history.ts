@@ -295,7 +295,7 @@ const notice = (id: string, seconds: number, how: string, task = 'T-1'): Line =>
   timestamp: at(seconds),
   causes: [{ on: 'stalled', task, since: at(seconds - 1) }],
 })
-const tellOf = (id: string): Line => ({ kind: 'told', delivery: { id, state: 'delivered' } })
+const tellOf = (id: string): Line => ({ kind: 'delivery', delivery: { id, state: 'delivered' } })
 /** One was lost on its way, and the same cause came again after more than ten minutes. */
 const notices: Line[] = [
   notice('ntc_1', 10, 'loses'),

@@ -45,12 +45,14 @@ describe('(l) notices', () => {
     const lines = goodHistory()
     lines.splice(indexOf(lines, isNotice('ntc_2')), 1)
     const isIt = (line: Line) =>
-      isOf('told')(line) && (line.delivery as { id: string }).id === 'ntc_2'
+      isOf('delivery')(line) && (line.delivery as { id: string }).id === 'ntc_2'
     expect(findings(lines)).toEqual([{ check: 'l', line: indexOf(lines, isIt) + 1 }])
   })
 
   it('are left in the end', () => {
-    const { found, line } = spoiled(isOf('told'), { delivery: { id: 'ntc_1', state: 'pending' } })
+    const { found, line } = spoiled(isOf('delivery'), {
+      delivery: { id: 'ntc_1', state: 'pending' },
+    })
     expect(found).toEqual([{ check: 'l', line }])
   })
 })

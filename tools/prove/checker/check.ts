@@ -1,8 +1,15 @@
-// The promises that a history breaks. Imports only Node.
+// The promises that a history breaks, by their letters. Imports only Node. docs/reliability.md has
+// them in full:
+// (a) clients read what the files say; (b) no message before its data; (c) streams lose none;
+// (d) events of payments follow the status graph, and are delivered; (e) money agrees; (f) no order
+// is paid twice without an alert; (g) what was answered is stored, once; (h) what had ended stays;
+// (i) a task has one claim; (j) rows show worktrees; (k) the history has each change of a status;
+// (l) notices are delivered, each under one id.
 
 import { checkActivity } from './activity.ts'
 import { checkBoard } from './board.ts'
 import { checkClaims } from './claims.ts'
+import { checkEvents } from './events.ts'
 import { type Finding, finding, type History, type Kind, readHistory } from './history.ts'
 import { checkNotices } from './notices.ts'
 import { checkPayments } from './payments.ts'
@@ -11,14 +18,15 @@ import { checkTrees } from './trees.ts'
 /** Without one of these nothing was tried, so nothing was shown. */
 const TRIED = `connect message read files claim renewal release returned left mark row
   offered charge charge-call refund refund-call cancel seen webhook listener endpoint
-  booking stored movement event activity notice told later`.split(/\s+/) as Kind[]
+  booking stored movement event activity notice delivery later`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
   const history = readHistory(text)
   const gaps = checkComplete(history)
   if (gaps.length > 0) return gaps
-  const checks = [checkBoard, checkPayments, checkClaims, checkTrees, checkActivity, checkNotices]
+  const board = [checkBoard, checkClaims, checkTrees, checkActivity, checkNotices]
+  const checks = [...board, checkEvents, checkPayments]
   const found = checks.flatMap((check) => check(history))
   return found.sort((a, b) => a.line - b.line)
 }

@@ -7,12 +7,12 @@ export type BoardMessage = { type: string; id?: string; session?: string }
 export type Money = { amount: number; currency: string }
 type Status = { id: string; status: string; gateway?: string; reference?: string }
 /** `refundRevision` rises with each change of `refundedAmount`. */
-type Told = Status & { refundedAmount?: number; refundRevision?: number }
+type Snapshot = Status & { refundedAmount?: number; refundRevision?: number }
 type Alert = { id: string; kind: string; transactionId?: string; detail: Partial<Transaction> } & {
   createdAt: string
   acknowledgedBy?: string
 }
-type Payload = { transaction: Told; alert?: Alert; previousRefundedAmount?: number }
+type Payload = { transaction: Snapshot; alert?: Alert; previousRefundedAmount?: number }
 export type Event = { type?: string } & Partial<Payload>
 
 /** With all that the API has of it; events are the durable ones, oldest first. */
@@ -106,7 +106,7 @@ interface Kinds {
     how: 'takes' | 'refuses' | 'hangs' | 'loses'
     forged?: string
   }
-  told: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } }
+  delivery: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } }
   'at-rest': { since?: string }
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
@@ -168,3 +168,5 @@ export function stepsBetween(from: string, to: string): number {
   const [epoch, other] = [from, to].map((id) => id.slice(0, id.lastIndexOf('-')))
   return epoch === other ? numberOf(to) - numberOf(from) : Number.NaN
 }
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300

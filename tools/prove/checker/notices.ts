@@ -1,5 +1,5 @@
 // What notices promise: (l) each cause is stored once and arrives with one id, whatever is killed,
-// and what is told as delivered has arrived.
+// and what is listed as delivered has arrived.
 
 import { type Finding, finding, findings, type History, JUMPS, type Line } from './history.ts'
 
@@ -8,7 +8,7 @@ const FLAPPING_MS = 600_000
 
 export function checkNotices({ of }: History): Finding[] {
   const notices = of('notice')
-  const told = of('told')
+  const listed = of('delivery')
   const isJumped = of('fault').some(({ name }) => JUMPS.includes(name))
   const tries = [...Map.groupBy(notices, ({ id }) => id).values()]
   const firsts = tries.flatMap(([first]) => first ?? [])
@@ -18,8 +18,8 @@ export function checkNotices({ of }: History): Finding[] {
   const changed = tries.flatMap(([first, ...again]) =>
     again.filter((it) => first && textOf(it) !== textOf(first)),
   )
-  const lost = told.filter(({ delivery }) => !notices.some(({ id }) => id === delivery.id))
-  const left = told.filter(({ delivery: { state } }) => state !== 'delivered')
+  const lost = listed.filter(({ delivery }) => !notices.some(({ id }) => id === delivery.id))
+  const left = listed.filter(({ delivery: { state } }) => state !== 'delivered')
   return [
     ...findings('l', forged, () => 'a notice is not signed by the edge'),
     ...findings('l', changed, ({ id }) => `${id} came with another text before`),
@@ -47,7 +47,7 @@ function repeated(firsts: Line<'notice'>[]): Finding[] {
       .flatMap(({ line, at }, n, sorted) => {
         const before = sorted[n - 1]
         const isSoon = before && at - before.at < FLAPPING_MS
-        return isSoon ? [finding('l', line, `${which} was told under two ids`)] : []
+        return isSoon ? [finding('l', line, `${which} was sent under two ids`)] : []
       }),
   )
 }

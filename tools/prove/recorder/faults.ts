@@ -122,13 +122,13 @@ async function holdIn(round: number, { system, payments }: Scene, ms: number, of
       const rows = await system.query(REFUNDED, { ids: JSON.stringify(ids) })
       const refunded = rows.map((row) => String(row.transaction_id))
       found.resolve(refunded)
-      await payments.seesRefundsOver(refunded)
+      await payments.looks.untilOver(refunded)
     },
   })
   void holding.then(() => found.resolve([]))
   const calm = payments.calmly(found.promise)
   const detail = await holding
-  await payments.seesRefundsOver(await found.promise)
+  await payments.looks.untilOver(await found.promise)
   await calm
   return detail
 }

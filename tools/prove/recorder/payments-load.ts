@@ -11,7 +11,8 @@ import type { Action, Payment } from '../../../simulator/payments.ts'
 import type { Seeded } from '../../harness/seeded.ts'
 import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
 import type { LoadPlan } from './load.ts'
-import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
+import { Looks } from './payments-looks.ts'
+import { ShopRequests } from './shop-requests.ts'
 import { sendUntilTaken } from './sign-again.ts'
 import type { ShopEvent } from './system.ts'
 
@@ -41,11 +42,6 @@ const EARLY_MS = 1_500
 const IN_DOLLARS = 0.5
 const OF_STRIPE = 0.5
 const GATEWAYS = 4
-/** Looks at payments that wait for each other while the load goes on. */
-const MAX_LOOKS = 40
-/** What ends a refund may wait for a gateway, and the ledger for a batch that it has given up. */
-const SEEN_OVER_MS = 20_000
-const ANSWERED_MS = 100
 /** So many old refunds, months later. */
 const REPEATED = 40
 /** A share of failed payments: the customer tries again, and the first one is paid after all. */
@@ -103,18 +99,11 @@ interface Refund {
   name: string
 }
 
-interface Seen {
-  id: string
-  refunds: { status: string }[]
-}
-
 interface Order {
   request: Charge
   faults: Faults
   random: Seeded
 }
-
-type Told = ShopEvent['data']
 
 export type PaymentsLoad = ReturnType<typeof paymentsLoad>
 
@@ -122,21 +111,17 @@ export function paymentsLoad(plan: LoadPlan) {
   const { system, recorder, random, ending } = plan
   const { simulator, secrets, proxies } = system
   const shop = new ShopRequests(plan)
+  const looks = new Looks(plan)
   const chores = new Set<Promise<void>>()
   /** By gateway: when a charge last succeeded, by performance.now(). */
   const charged = new Map<string, number>()
   /** Our ids, by the gateway's. */
   const transactions = new Map<string, string>()
-  /** Transactions to be looked at again. */
-  const refunded = new Set<string>()
   const refundedAgain = new Set<string>()
   /** Refunds that were answered, and what was sent back by hand. */
   const refunds: Refund[] = []
   /** A payment of redirect, for the ids of another. */
   let lastOpened: Payment | undefined
-  let looking: Promise<void> = Promise.resolve()
-  /** That wait. */
-  let looks = 0
   let orders = 0
   let isCalm = false
 
@@ -178,26 +163,10 @@ export function paymentsLoad(plan: LoadPlan) {
     if (answer) refunds.push(asked)
   }
 
-  /**
-   * As a shop that shows its customer a payment: one look after the other, as the checker says.
-   * Whether there was an answer, and no refund was under way.
-   */
-  function look(id: string): Promise<boolean> {
-    looks += 1
-    const looked = looking.then(async () => {
-      looks -= 1
-      const signal = AbortSignal.timeout(ANSWER_MS)
-      const asked = system.askPayments<Seen>(`/transactions/${id}`, { signal })
-      const seen = await asked.catch(() => undefined)
-      if (!seen) return false
-      recorder.write({ kind: 'seen', transaction: { id: seen.id, refunds: seen.refunds } })
-      return seen.refunds.every(({ status }) => status === 'succeeded' || status === 'failed')
-    })
-    looking = looked.then(() => undefined)
-    return looked
-  }
-
-  function onAlert({ transaction, alert }: Required<Pick<Told, 'transaction' | 'alert'>>): void {
+  function onAlert({
+    transaction,
+    alert,
+  }: Required<Pick<ShopEvent['data'], 'transaction' | 'alert'>>): void {
     const { id, gateway, amount, paid } = transaction
     const { kind, createdAt, detail } = alert
     const back = (of: number, name: string) => {
@@ -368,6 +337,7 @@ export function paymentsLoad(plan: LoadPlan) {
 
   return {
     shop,
+    looks,
 
     async run(): Promise<void> {
       while (!isOver()) {
@@ -397,14 +367,6 @@ export function paymentsLoad(plan: LoadPlan) {
       }
     },
 
-    /** Until it is seen that these payments have no refund under way, or it takes too long. */
-    async seesRefundsOver(transactionIds: readonly string[]): Promise<void> {
-      const until = performance.now() + SEEN_OVER_MS
-      for (const id of transactionIds) {
-        while (performance.now() < until && !(await look(id))) await sleep(ANSWERED_MS)
-      }
-    },
-
     /** Whether each gateway has made a payment since then. */
     hasChargedSince: (time: number): boolean =>
       charged.size === GATEWAYS && [...charged.values()].every((at) => at > time),
@@ -421,8 +383,7 @@ export function paymentsLoad(plan: LoadPlan) {
       const { id, gateway, amount, paid } = transaction
       if (type === 'AlertRaised' && alert) onAlert({ transaction, alert })
       if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
-        refunded.add(id)
-        if (looks < MAX_LOOKS) void look(id)
+        looks.changed(id)
       }
       if (type !== 'PaymentSucceeded' || !paid || random.next() >= REFUNDED) return
       const times = random.next() < REFUNDED_TWICE ? 2 : 1
@@ -436,18 +397,6 @@ export function paymentsLoad(plan: LoadPlan) {
     /** Months later: old ones with the same keys, and new ones of what was sent back by hand. */
     async repeatRefunds(): Promise<void> {
       for (const asked of refunds.slice(-REPEATED)) await refund(asked)
-    },
-
-    /**
-     * At payments that were refunded since they were looked at: at all of them where nothing is
-     * under way any more. Before that, a slow machine would never reach the end of what comes.
-     */
-    async lookAgain(): Promise<void> {
-      for (const id of [...refunded].slice(0, isOver() ? refunded.size : MAX_LOOKS)) {
-        refunded.delete(id)
-        void look(id)
-      }
-      await looking
     },
   }
 }

@@ -94,7 +94,7 @@ export async function prove(plan: Plan): Promise<void> {
   await loading
   await processes.rest()
   await payments.rest()
-  await payments.lookAgain()
+  await payments.looks.again()
   const boards = boardRests(recorder, board, clients)
   const [rest] = await Promise.all([paymentsRest(system, recorder), boards])
   if (rest.moving) log(`payments did not come to rest: ${rest.moving.join(', ')}`)
@@ -134,7 +134,7 @@ async function inject(
       recorder.write({ kind: 'fault', name, phase: 'begin' })
       const detail = await run(scene, ms, round)
       recorder.write({ kind: 'fault', name, phase: 'end', ...detail })
-      await scene.payments.lookAgain()
+      await scene.payments.looks.again()
       // The checker will say what is wrong; what comes after it would show nothing.
       if (!(await scene.settle())) return
       await sleep(CALM_MS[length])

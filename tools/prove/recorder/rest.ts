@@ -146,7 +146,7 @@ export async function writeDown(system: System, recorder: Recorder, rest: Rest):
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
-  for (const delivery of await noticesRest(system)) recorder.write({ kind: 'told', delivery })
+  for (const delivery of await noticesRest(system)) recorder.write({ kind: 'delivery', delivery })
   for (const row of await activity(system)) recorder.write({ kind: 'activity', row })
   for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
