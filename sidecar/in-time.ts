@@ -12,7 +12,7 @@ const WORK = Symbol.for('signalbox.work')
  * A machine that is busy with other things gives a process a part of its time: work that had not
  * all of it is tried again, each time for twice as long, up to this.
  */
-const AT_MOST_MS = 4_000
+const MAX_MS = 4_000
 /** Work that does not end has a little less than its time, also where nothing else runs. */
 const ALMOST = 0.9
 /** Of this thread alone, where Node knows it: 20 and 22 do not. */
@@ -40,7 +40,7 @@ export function inTime<Result>(ms: number, work: () => Result): Result {
       Error.stackTraceLimit = stackTraceLimit
       const { user, system } = cpuUsage(from)
       const hadItsTime = user + system > ALMOST * ms * 1_000
-      if (hadItsTime || limit * 2 > AT_MOST_MS) throw new TookTooLong(`It took over ${ms} ms.`)
+      if (hadItsTime || limit * 2 > MAX_MS) throw new TookTooLong(`It took over ${ms} ms.`)
     } finally {
       Reflect.deleteProperty(globalThis, WORK)
     }

@@ -54,7 +54,7 @@ export function heldBy(
 
 const HEADS = ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'PROGRESS']
 /** What an agent says may be a page long. */
-const MOST_CHARS = 60
+const MAX_CHARS = 60
 const GAP = '  '
 
 /** `now` in ms. */
@@ -78,7 +78,7 @@ export function claimsTable(held: readonly HeldBy[], now: number): string {
 }
 
 const cut = (text: string): string =>
-  text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS - 1)}…` : text
+  text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text
 
 function stateOf({ state, activeAt, expiresAt }: HeldBy, now: number): string {
   if (state === 'work') return state

@@ -60,7 +60,7 @@ const writtenAt = (path: string): Promise<number> =>
 /** As every Linux has it. */
 const TICK_MS = 10
 /** A build may start many. */
-const MOST_PROCESSES = 1_000
+const MAX_PROCESSES = 1_000
 
 /**
  * What a process, those below it and those of them that have ended have computed, in ms. Undefined:
@@ -71,7 +71,7 @@ export function cpuTime(pid: number): number | undefined {
   if (process.platform !== 'linux') return byPs(printed('ps', ['-o', 'time=', '-p', String(pid)]))
   let total: number | undefined
   const left = [pid]
-  for (let n = 0; n < MOST_PROCESSES; n++) {
+  for (let n = 0; n < MAX_PROCESSES; n++) {
     const at = left.pop()
     if (at === undefined) break
     const seen = inProc(at)

@@ -10,9 +10,9 @@ import { activityText } from './activity-text.ts'
 import { ask, boardOf, routeOf } from './caller.ts'
 import { READING, type Tool, tool } from './tool.ts'
 
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 const ROWS = 100
-const limit = z.int().min(1).max(MOST_ROWS).default(ROWS).describe('How many rows at most.')
+const limit = z.int().min(1).max(MAX_ROWS).default(ROWS).describe('How many rows at most.')
 
 const listBoards = tool({
   name: 'list_boards',

@@ -43,5 +43,5 @@ export const READING = {
 }
 
 /** Hosts and proxies end a request that is silent for a minute. */
-export const MOST_SECONDS = 50
-export const seconds = z.int().min(0).max(MOST_SECONDS)
+export const MAX_SECONDS = 50
+export const seconds = z.int().min(0).max(MAX_SECONDS)

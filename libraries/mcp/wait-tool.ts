@@ -5,7 +5,7 @@ import { messageSchema } from '../../worker/board/records.ts'
 import type { Message } from '../api/types.ts'
 import { boardOf } from './caller.ts'
 import { type Change, changesOf, within } from './changes.ts'
-import { MOST_SECONDS, READING, seconds, tool } from './tool.ts'
+import { MAX_SECONDS, READING, seconds, tool } from './tool.ts'
 
 export const waitForChange = tool({
   name: 'wait_for_change',
@@ -18,7 +18,7 @@ export const waitForChange = tool({
     ...READING,
     task: z.string().min(1).max(1_024).describe('Only changes of this one.').exactOptional(),
     since: z.string().min(1).max(128).describe('The `since` of the last answer.').exactOptional(),
-    wait_seconds: seconds.min(1).default(MOST_SECONDS),
+    wait_seconds: seconds.min(1).default(MAX_SECONDS),
   }),
   output: z.object({
     changes: z.array(messageSchema).describe('What to read again.'),

@@ -107,7 +107,7 @@ const ABOUT = new RegExp(
 )
 
 /** A title or two may be above the names. */
-const MOST_TITLES = 30
+const MAX_TITLES = 30
 
 /** A sentence: what is missing, and what there is. */
 export function findColumns(
@@ -115,7 +115,7 @@ export function findColumns(
   map: ColumnMap,
   nameIt: string,
 ): Columns | string {
-  const heads = lines.slice(0, MOST_TITLES).map(({ cells }) => placesIn(cells, map))
+  const heads = lines.slice(0, MAX_TITLES).map(({ cells }) => placesIn(cells, map))
   const found = heads.findIndex((at) => isWhole(at, map))
   const at = heads[found]
   if (at) {

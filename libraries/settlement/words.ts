@@ -163,7 +163,7 @@ const STATES = {
 type State = keyof typeof STATES
 
 /** The longest text of a list has four words. */
-const MOST_WORDS = 4
+const MAX_WORDS = 4
 
 /** `RefundFailed`, `refund_failed` and `Refund failed` are two words each. */
 const wordsIn = (text: string): string[] =>
@@ -190,7 +190,7 @@ function partsOf<Name>(text: string, known: ReadonlyMap<string, Name>): (Name | 
   const words = wordsIn(text)
   const parts: (Name | undefined)[] = []
   for (let at = 0; at < words.length; ) {
-    let length = Math.min(MOST_WORDS, words.length - at)
+    let length = Math.min(MAX_WORDS, words.length - at)
     while (length > 1 && !known.has(words.slice(at, at + length).join(' '))) length--
     parts.push(known.get(words.slice(at, at + length).join(' ')))
     at += length

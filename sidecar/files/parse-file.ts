@@ -53,15 +53,15 @@ function parseWhole(
   ...[store, path, kind, text, output]: Required<Parameters<typeof parseFile>>
 ): Parsed {
   const { state, entries } = withoutConflict(store, path, kind, text)
-  if (entries.length > MOST_TWINS && hasManyTwins(store, entries)) {
-    const why = `${basename(path)} has more than ${MOST_TWINS} tasks of one id.`
+  if (entries.length > MAX_TWINS && hasManyTwins(store, entries)) {
+    const why = `${basename(path)} has more than ${MAX_TWINS} tasks of one id.`
     return { state: 'broken', entries: store.unreadable(path, kind, why) }
   }
   return { state, entries: entries.map((entry) => publishedEntry(entry, output)) }
 }
 
 /** Each is listed beside all others of its id: of 9,000 in one list that took 90 s. */
-const MOST_TWINS = 100
+const MAX_TWINS = 100
 
 function hasManyTwins({ fold }: Pick<Store, 'fold'>, entries: readonly Entry[]): boolean {
   const counts = new Map<string, number>()
@@ -69,7 +69,7 @@ function hasManyTwins({ fold }: Pick<Store, 'fold'>, entries: readonly Entry[]):
     const name = `${kind}:${fold(id)}`
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)
-    return count > MOST_TWINS
+    return count > MAX_TWINS
   })
 }
 

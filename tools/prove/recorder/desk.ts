@@ -23,7 +23,7 @@ const COURSES: readonly (readonly [weight: number, course: Course])[] = [
   [10, ['pending', 'failed']],
   [5, ['pending']],
 ]
-const MOST_REFUNDS = 3
+const MAX_REFUNDS = 3
 const WHOLE = 0.3
 const NEXT_MS = 700
 
@@ -34,7 +34,7 @@ export async function refundAtDesk(
 ): Promise<void> {
   const { gateway } = await simulator.payment(id)
   if (!isInParts(gateway)) return void (await simulator.act(id, 'refund').catch(refused))
-  const times = 1 + random.below(MOST_REFUNDS)
+  const times = 1 + random.below(MAX_REFUNDS)
   const refunds = Array.from({ length: times }, () => refundPart(simulator, id, random.fork()))
   await Promise.all(refunds)
 }
@@ -65,6 +65,6 @@ const refused = (): Payment | undefined => undefined
 /** What a shop asks for: everything, or some parts of it. */
 export function partsOf(gateway: string, whole: number, random: Seeded): number[] {
   if (!isInParts(gateway) || random.next() < WHOLE) return [whole]
-  const times = 1 + random.below(MOST_REFUNDS)
+  const times = 1 + random.below(MAX_REFUNDS)
   return Array.from({ length: times }, () => 1 + random.below(Math.max(1, Math.floor(whole / 2))))
 }

@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /** Longer than events are kept, and in these runs also their keys. */
 const DAYS = 200
 /** After a long run not all are sent again, but some from each of its parts. */
-const MOST_WEBHOOKS = 300
+const MAX_WEBHOOKS = 300
 const AT_ONCE = 8
 /** A process reads its clock a little later. */
 const CLOCK_MS = 500
@@ -29,7 +29,7 @@ export async function monthsLater(
   await sleep(CLOCK_MS)
   recorder.write({ kind: 'jump', days: DAYS })
   await checkAll(system, recorder)
-  const every = Math.ceil(sent.size / MOST_WEBHOOKS)
+  const every = Math.ceil(sent.size / MAX_WEBHOOKS)
   const webhooks = [...sent.values()].filter((_, at) => at % every === 0).values()
   const send = async () => {
     for (const { url, body } of webhooks) {
