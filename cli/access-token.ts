@@ -2,7 +2,8 @@
 
 import { messageOf } from '../worker/shared/log.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
-import type { Environment, Input } from './context.ts'
+import type { Environment } from './context.ts'
+import type { Input } from './usage.ts'
 import { UsageError } from './usage.ts'
 
 /**

@@ -1,7 +1,8 @@
 // One command: how it is called, what it takes, and what runs. Each has it in a file of its own.
 
-import type { Context, Input } from './context.ts'
+import type { Context } from './context.ts'
 import type { OptionsOf, Setting } from './setting.ts'
+import type { Input } from './usage.ts'
 
 export interface Definition {
   /** The argument before the options; with dots, it may be several. Absent: none. */

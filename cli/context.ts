@@ -9,18 +9,6 @@ export const VERSION = manifest.version
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What was typed after the command. */
-export interface Input<Options = object> {
-  /** The words that are no options. */
-  arguments: readonly string[]
-  /** The last of them, which followed `--`. */
-  behindDashes: readonly string[]
-  /** Values, of variables too, by their names in camel case. */
-  options: Options
-  /** The options that were typed, such as `--repo`; without those of variables. */
-  typed: ReadonlySet<string>
-}
-
 export interface Context {
   io: Io
   env: Environment

@@ -9,11 +9,11 @@ import { errorCode, isDiskFailure } from '../worker/shared/file-errors.ts'
 import { messageOf } from '../worker/shared/log.ts'
 import type { Definition, Listed } from './command.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
-import { type Context, type Environment, type Input, VERSION } from './context.ts'
+import { type Context, type Environment, VERSION } from './context.ts'
 import { EXIT_CODES, FAILED, USAGE } from './exit-codes.ts'
 import { TOKEN_FILE, withShare } from './settings.ts'
 import { noticeTo } from './terminal.ts'
-import { UsageError } from './usage.ts'
+import { type Input, UsageError } from './usage.ts'
 
 const HELP_COLUMNS = 100
 const TOKEN = `

@@ -7,7 +7,7 @@ import { isSafeForSecrets } from '../worker/shared/loopback.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { cacheFolder } from '../worker/shared/user-folders-node.ts'
 import { tokenSource } from './access-token.ts'
-import { type Context, type Input, VERSION } from './context.ts'
+import { type Context, VERSION } from './context.ts'
 import type { OptionsOf } from './setting.ts'
 import {
   CACHE,
@@ -22,7 +22,7 @@ import {
   VERBOSE,
 } from './settings.ts'
 import type { Io } from './terminal.ts'
-import { missing } from './usage.ts'
+import { type Input, missing } from './usage.ts'
 
 /** The options of `watch` and `sync`. */
 export const PUBLISHING = [

@@ -16,11 +16,12 @@ import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
 import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
-import type { Environment, Input } from './context.ts'
+import type { Environment } from './context.ts'
 import { readEnvFile } from './environment.ts'
 import { type Finding, ok } from './findings.ts'
 import type { OptionsOf } from './setting.ts'
 import type { RUNNING } from './settings.ts'
+import type { Input } from './usage.ts'
 import { UsageError } from './usage.ts'
 
 export type RunningOptions = OptionsOf<typeof RUNNING>

@@ -1,6 +1,16 @@
-// What a command refuses of what was typed: its exit code is 2.
+// What was typed, and what a command refuses of it: its exit code is 2.
 
-import type { Input } from './context.ts'
+/** What was typed after the command. */
+export interface Input<Options = object> {
+  /** The words that are no options. */
+  arguments: readonly string[]
+  /** The last of them, which followed `--`. */
+  behindDashes: readonly string[]
+  /** Values, of variables too, by their names in camel case. */
+  options: Options
+  /** The options that were typed, such as `--repo`; without those of variables. */
+  typed: ReadonlySet<string>
+}
 
 /** Exit code 2: what was asked for cannot be done so. The message is one sentence. */
 export class UsageError extends Error {

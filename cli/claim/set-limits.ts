@@ -1,8 +1,9 @@
 // Sets what a lead allows on a board, at its edge.
 
 import type { BoardSettingsChange } from '../../libraries/api/types.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
+import type { Input } from '../usage.ts'
 import type { TargetOptions } from '../wait/target.ts'
 import { runningBoard } from '../wait/target.ts'
 import { printAnswer } from './answer.ts'

@@ -1,9 +1,10 @@
 // Renews a claim, and says what that means for its holder.
 
 import type { ClaimRenewal, HeldClaim } from '../../libraries/api/types.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED, NOT_OURS } from '../exit-codes.ts'
 import type { OptionsOf } from '../setting.ts'
+import type { Input } from '../usage.ts'
 import { printAnswer } from './answer.ts'
 import { claimantOf, isPlaced } from './claimant.ts'
 import { claimsAt } from './claims-at-edge.ts'

@@ -7,10 +7,11 @@ import { checkCopy } from '../../system/backup/backup-copy.ts'
 import { backUpInto } from '../../system/backup/backup-folder.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { countOf, DATABASE, onUsedDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
+import type { Input } from '../usage.ts'
 import { missing, refuseNeedless } from '../usage.ts'
 
 const FORCE = new Setting('--force', 'overwrite FILE')

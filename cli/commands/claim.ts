@@ -17,11 +17,12 @@ import {
   whenFree,
 } from '../claim/take-task.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { CLAIMED_FOR } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
+import type { Input } from '../usage.ts'
 import { UsageError } from '../usage.ts'
 
 const OPTIONS = [

@@ -4,10 +4,11 @@ import { printAnswer } from '../claim/answer.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
+import type { Input } from '../usage.ts'
 import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const

@@ -8,7 +8,7 @@ import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { define } from '../command.ts'
-import { type Context, type Environment, type Input, VERSION } from '../context.ts'
+import { type Context, type Environment, VERSION } from '../context.ts'
 import {
   type Choice,
   CONFIG_FILE,
@@ -47,7 +47,7 @@ import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import { missing, UsageError } from '../usage.ts'
+import { type Input, missing, UsageError } from '../usage.ts'
 
 const NAME = new Setting('--name <NAME>', 'of the Worker, and the first part of its address')
 const BOARD = new Setting('--board <NAME>', 'of the board there')

@@ -25,7 +25,7 @@ import { createLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, loadConfig } from '../context.ts'
+import { type Context, loadConfig } from '../context.ts'
 import { stopWithinMs, variablesIn } from '../environment.ts'
 import { greet } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
@@ -45,7 +45,7 @@ import {
   WRITTEN,
 } from '../settings.ts'
 import { announce, noticeTo, saying } from '../terminal.ts'
-import { refuseNeedless, UsageError } from '../usage.ts'
+import { type Input, refuseNeedless, UsageError } from '../usage.ts'
 
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000

@@ -5,7 +5,7 @@ import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { findProject } from '../../system/find-board.ts'
 import { tokenSource } from '../access-token.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import {
@@ -35,6 +35,7 @@ import {
   RUNNING,
   TOKEN_FILE,
 } from '../settings.ts'
+import type { Input } from '../usage.ts'
 import { missing, refuseNeedless } from '../usage.ts'
 
 const EDGE_TIMEOUT_MS = 10_000

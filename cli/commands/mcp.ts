@@ -5,11 +5,12 @@ import { aborted } from '../../system/run-in.ts'
 import { agentAbove } from '../claim/agent-process.ts'
 import { CLAIMING, claimantOf } from '../claim/claimant.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, VERSION } from '../context.ts'
+import { type Context, VERSION } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { stdioCaller } from '../mcp/stdio-caller.ts'
 import type { OptionsOf } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
+import type { Input } from '../usage.ts'
 
 export const command = define({
   usage: '[--board NAME] [--actor NAME] [options]',

@@ -4,9 +4,10 @@ import { claimantOf } from '../claim/claimant.ts'
 import { giveBack } from '../claim/give-back.ts'
 import { HELD, ownClaim } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
+import type { Input } from '../usage.ts'
 import { UsageError } from '../usage.ts'
 
 const OPTIONS = [

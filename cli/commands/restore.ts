@@ -7,10 +7,11 @@ import { usableIn } from '../../system/backup/backup-folder.ts'
 import { openDataFolder } from '../../system/data-folder.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
+import type { Input } from '../usage.ts'
 import { missing, UsageError } from '../usage.ts'
 
 const OPTIONS = [

@@ -21,7 +21,7 @@ import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import { bringUp } from '../bring-up.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, loadConfig } from '../context.ts'
+import { type Context, loadConfig } from '../context.ts'
 import { readEnvFile, stopWithinMs } from '../environment.ts'
 import { readyLine } from '../greeting.ts'
 import { logOf, publishedBy } from '../publish-settings.ts'
@@ -38,7 +38,7 @@ import {
   WRITTEN,
 } from '../settings.ts'
 import { announce, noticeTo } from '../terminal.ts'
-import { missing, refuseNeedless } from '../usage.ts'
+import { type Input, missing, refuseNeedless } from '../usage.ts'
 
 const OPTIONS = [
   REPO,

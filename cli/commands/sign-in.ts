@@ -5,11 +5,12 @@ import { DATA_DIR } from '../../system/data-folder.ts'
 import { OF_LEAD, phoneLink, signInLink } from '../../system/tokens.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { phoneText } from '../greeting.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { TRUST_DATA } from '../settings.ts'
+import type { Input } from '../usage.ts'
 import { refuseNeedless, UsageError } from '../usage.ts'
 
 const OPTIONS = [

@@ -3,9 +3,10 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { SKILL, SKILL_NAME } from '../skill/skill-text.ts'
+import type { Input } from '../usage.ts'
 import { UsageError } from '../usage.ts'
 
 /** Where the project's skills are: Claude Code's, and those of Codex, Cursor and others. */

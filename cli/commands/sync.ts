@@ -10,10 +10,11 @@ import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { isFinal } from '../../sidecar/publish/retry.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { define } from '../command.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
 import { PUBLISHING, readPublishing } from '../publish-settings.ts'
 import type { OptionsOf } from '../setting.ts'
 import { TIMEOUT } from '../settings.ts'
+import type { Input } from '../usage.ts'
 
 const OPTIONS = [...PUBLISHING, TIMEOUT] as const
 

@@ -11,14 +11,14 @@ import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-
 import { noticeProblems } from '../../worker/shared/notice-schemas.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, loadConfig } from '../context.ts'
+import { type Context, loadConfig } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { PUBLISHING, publishedBy, readPublishing } from '../publish-settings.ts'
 import { addressOf } from '../request.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { HEALTHZ, NO_CONFIG, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...PUBLISHING,

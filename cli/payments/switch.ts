@@ -2,7 +2,8 @@
 
 import * as z from 'zod'
 import { printable } from '../../worker/shared/printable.ts'
-import type { Context, Input } from '../context.ts'
+import type { Context } from '../context.ts'
+import type { Input } from '../usage.ts'
 import { edgeOf, order, type TargetOptions } from './target.ts'
 
 const ANSWERS = z.union([

@@ -8,7 +8,7 @@ import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import { readToken, tokenSource } from '../access-token.ts'
-import { type Context, type Environment, type Input, loadConfig } from '../context.ts'
+import { type Context, type Environment, loadConfig } from '../context.ts'
 import { variablesIn } from '../environment.ts'
 import { addressOf, askEdge, type EdgeAddress, failureIn } from '../request.ts'
 import {
@@ -21,7 +21,7 @@ import {
 import type { OptionsOf } from '../setting.ts'
 import { EDGE, ENV, NO_CONFIG, RUNNING, TOKEN_FILE } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import { missing, refuseNeedless } from '../usage.ts'
+import { type Input, missing, refuseNeedless } from '../usage.ts'
 
 /** Which system is looked at. */
 export const TARGET = [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE] as const

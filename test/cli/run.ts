@@ -1,8 +1,9 @@
 // The command line under test, in this process: what it prints, and its exit code.
 
 import { COMMANDS } from '../../cli/commands.ts'
-import type { Context, Environment, Input } from '../../cli/context.ts'
+import type { Context, Environment } from '../../cli/context.ts'
 import { main } from '../../cli/program.ts'
+import type { Input } from '../../cli/usage.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 

@@ -3,8 +3,9 @@
 import * as z from 'zod'
 import { printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import type { Context, Input } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { edgeOf, order, TARGET, type TargetOptions } from '../../payments/target.ts'
+import type { Input } from '../../usage.ts'
 
 export const command = define({
   argument: ['ID', 'our id of the payment'],

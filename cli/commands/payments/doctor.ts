@@ -2,13 +2,14 @@
 
 import { findProject } from '../../../system/find-board.ts'
 import { define } from '../../command.ts'
-import type { Context, Input } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { check } from '../../doctor/payments.ts'
 import { report } from '../../findings.ts'
 import { TARGET } from '../../payments/target.ts'
 import { systemIn, takenFrom } from '../../running-system.ts'
 import type { OptionsOf } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
+import type { Input } from '../../usage.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 

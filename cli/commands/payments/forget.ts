@@ -18,9 +18,10 @@ import { hostClock, pause } from '../../../worker/shared/clock.ts'
 import { errorCode } from '../../../worker/shared/file-errors.ts'
 import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { define } from '../../command.ts'
-import type { Context, Environment, Input } from '../../context.ts'
+import type { Context, Environment } from '../../context.ts'
 import { countOf, DATABASE, onDatabase } from '../../payments/database.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
+import type { Input } from '../../usage.ts'
 import { missing, UsageError } from '../../usage.ts'
 
 const OPTIONS = [

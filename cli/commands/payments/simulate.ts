@@ -13,7 +13,7 @@ import { configuredGateways } from '../../../worker/payments/config/gateway-sett
 import { fromMinor, isCurrency } from '../../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../../worker/payments/webhooks/route-names.ts'
 import { define } from '../../command.ts'
-import type { Context, Input } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import {
   hiding,
   readTarget,
@@ -26,6 +26,7 @@ import { ask, firstLineOf } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { EDGE } from '../../settings.ts'
 import type { Io } from '../../terminal.ts'
+import type { Input } from '../../usage.ts'
 import { missing, refuseNeedless, UsageError } from '../../usage.ts'
 
 const STATUSES = [
