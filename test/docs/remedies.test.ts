@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { UsageError } from '../../cli/usage.ts'
 import * as exits from '../../cli/exit-codes.ts'
 import { PASSING } from '../../cli/program.ts'
+import { UsageError } from '../../cli/usage.ts'
 import { STORE_ERRORS } from '../../sidecar/layouts/registry.ts'
 import { MIGRATION_ERRORS } from '../../system/migrate.ts'
 import { START_ERRORS } from '../../system/start-error.ts'
