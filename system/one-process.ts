@@ -49,7 +49,7 @@ type Naming = 'dirs' | 'search' | 'repo' | 'isRepoChosen'
 type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'onLeft' | 'watchWithinMs' | 'lock'
 
 export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
-  /** What people are told of them. */
+  /** What people are notified of. */
   notices: readonly NoticeRule[]
   /** Look at the files each second, and watch nothing. */
   isPolling: boolean
@@ -151,7 +151,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     throw isDamaged(error) ? damaged(error, url, data.dir) : refusal(error, variables)
   })
   if (isServed(url)) await guard.adopt(database, false).catch(passing)
-  // The disk may be full: a backup then goes by what it is told.
+  // The disk may be full: a backup then goes by what is set.
   if (url !== '') await noteDatabase(data.dir, url).catch(() => undefined)
   running = { edge, auth: readAuth(variables) }
   void reportHealth()

@@ -1,4 +1,4 @@
-// What people are told of a board: the rules and the last deliveries, and a test of a rule.
+// What people are notified of: the rules and the last deliveries, and a test of a rule.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'

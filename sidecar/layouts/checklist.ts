@@ -11,8 +11,8 @@ import { defined } from './fields.ts'
 import { type Entry, type FileKind, parsedAs, type Store, type TaskSource } from './layout.ts'
 import { limitText } from './text.ts'
 
-/** What one tool's checklists have of their own. */
-export interface Checklists {
+/** What each tool says of its checklists. */
+interface Required {
   board: BoardConfig
   /** Holds all of it. Absolute. */
   root: string
@@ -20,20 +20,24 @@ export interface Checklists {
   within: string
   /** Holds a folder for each change. Absolute. */
   tasksIn: string
-  /** Other folders that do. */
+  /** What stands between the brackets of a task, and its status. Any other is open. */
+  marks: Readonly<Record<string, string>>
+  /** The files beside a checklist that say what the change is about. */
+  about: readonly string[]
+  /** The change's title, in the heading of such a file. */
+  titleOf(heading: string): string | undefined
+}
+
+/** What some tools have besides. */
+export interface Checklists extends Required {
+  /** Folders besides `tasksIn` that hold changes. */
   othersIn?: readonly string[]
   /** See `Store`. */
   unread?: () => string | undefined
   /** The folder in `tasksIn` whose changes are closed. */
   archive?: string
-  /** What stands between the brackets of a task, and its status. Any other is open. */
-  marks: Readonly<Record<string, string>>
-  /** The files beside a checklist that say what the change is about. */
-  about: readonly string[]
   /** Which files a change has. Absent: a checklist and those that are about it. */
   files?: ChangeFiles
-  /** The change's title, in the heading of such a file. */
-  titleOf(heading: string): string | undefined
   /** What the tool has in the texts of a list's tasks. */
   fieldsIn?(list: List): (item: Item) => Partial<TaskSource>
   /** What comes before a task by the order of its list, or by what `text` says of it. */

@@ -4,7 +4,9 @@
 import type { Item } from './checklist-items.ts'
 import type { Order } from './checklist-order.ts'
 
+/** `Phase 3: User Story 1`. */
 const PHASE = /^phase\s+[\w.]{1,9}\s*[:.–—-]\s*/i
+/** The heading of a phase after that: `Setup (Shared Infrastructure)`, and so on. */
 const SETUP = /^(?:project\s+)?set-?up\b/i
 const FOUNDATION = /^foundation(?:s|al)?\b/i
 const POLISH = /^polish\b/i

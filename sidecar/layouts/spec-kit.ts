@@ -79,9 +79,9 @@ const PARALLEL = 'parallel'
 const MARKS_FIRST = /^(?:\[(?:P|US\d{1,6})\]\s*)+/
 const MARK_LAST = /\[(P|US\d{1,6})\]$/
 const MARK_CHARS = '[US123456]'.length
-/** What a task waits for, in parentheses of its own; they may end on a later line. */
+/** `(depends on T012)`: what a task waits for. The parentheses may end on a later line. */
 const WAITS_ALONE = /\(\s*[*_~`]*depends?\s+(?:up)?on\b[^()]*(?:\)[*_~`]*[.;]?|$)/i
-/** What begins before the parentheses. */
+/** What begins before the parentheses: `Add the form **(depends on T012)**`. */
 const EMPHASIS_LAST = /(?<![*_~`])[*_~`]+$/
 
 function withoutMarks(text: string): [text: string, marks: string[]] {
@@ -113,7 +113,10 @@ function withoutWaits(text: string): string {
 }
 
 const WAITS = /\b(?:depends?\s+(?:up)?on|dependenc(?:y|ies)\s*:|depends\s*:)/gi
-/** In parentheses there may be words beside the ids; elsewhere a list ends with its last id. */
+/**
+ * `(depends on T012 and the form)`: in parentheses there may be words beside the ids; elsewhere a
+ * list ends with its last id.
+ */
 const TO_PARENTHESIS = /^[^()]{1,1000}(?=\))/
 const ID = 'T\\d{1,6}[A-Za-z]?'
 const LINKS = 'and|or|to|through|tasks?|all|both|of|on'

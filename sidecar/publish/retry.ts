@@ -17,7 +17,7 @@ const OPERATOR_MS = 30_000
  */
 const SUPERSEDED_MS = 1_250
 /**
- * One that waits is told on its socket when the other sidecar is gone. Of one that is frozen, the
+ * One that waits hears on its socket when the other sidecar is gone. Of one that is frozen, the
  * edge finds out only when somebody looks: what changed here is not kept back for longer.
  */
 const ASK_AGAIN_MS = 300_000
