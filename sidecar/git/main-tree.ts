@@ -44,8 +44,9 @@ export class MainTreeNews {
     // Read after git has answered, which writes its log before it moves the HEAD.
     const moves = this.#repository.moves()
     const main = await this.#mainSince(sent, at, movesAfter(this.#lastMove, moves))
+    // A move to elsewhere is one whose end is still to come.
     const arrived = () => {
-      this.#lastMove = moves.at(-1)
+      this.#lastMove = moves.findLast((move) => wentTo(move) === at.head) ?? moves.at(-1)
     }
     if (main) return { main, arrived }
     arrived()
@@ -64,7 +65,7 @@ export class MainTreeNews {
       return { ...at, switched: true, ...(from !== undefined && from !== sent.head && { from }) }
     }
     if (sent.head === at.head) {
-      const from = moves.map(cameFrom).findLast((commit) => commit !== at.head)
+      const from = awayFrom(sent.head, moves)
       return from === undefined ? undefined : { ...at, switched: true, from }
     }
     const goesOn = await this.#repository.goesOn(sent.head)
@@ -83,4 +84,15 @@ function movesAfter(last: string | undefined, moves: readonly string[]): readonl
   return at === -1 ? [] : moves.slice(at + 1)
 }
 
-const cameFrom = (move: string): string => move.slice(0, move.indexOf(' '))
+/** Where it was last, if it has left this commit. What led there has arrived, answered or not. */
+function awayFrom(head: string, moves: readonly string[]): string | undefined {
+  const left = moves.findIndex((move) => cameFrom(move) === head)
+  const since = left === -1 ? [] : moves.slice(left).map(cameFrom)
+  return since.findLast((commit) => commit !== head && !NO_COMMIT.test(commit))
+}
+
+/** A branch that gets another name leaves its commit for none, and comes back. */
+const NO_COMMIT = /^0+$/
+
+const cameFrom = (move: string): string => move.split(' ', 1)[0] ?? ''
+const wentTo = (move: string): string | undefined => move.split(' ', 2)[1]

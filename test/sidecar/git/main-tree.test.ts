@@ -103,6 +103,35 @@ it('says again that it was away where that did not arrive', async () => {
   expect(await since(MAIN)).toBeUndefined()
 })
 
+it('takes no commit for a switch whose news arrived though no answer said so', async () => {
+  const { news, since, move } = repository(MAIN)
+  await since(undefined)
+  const later = { head: 'c', branch: 'main' }
+  move(later)
+  expect((await news.since(MAIN))?.main).toEqual(later)
+  expect(await since(later)).toBeUndefined()
+  move({ head: 'a', branch: 'older' })
+  move(later)
+  expect(await since(later)).toEqual({ ...later, switched: true, from: 'a' })
+})
+
+it('knows of a move that git has logged before its HEAD has moved', async () => {
+  const { state, since, move } = repository(MAIN)
+  await since(undefined)
+  state.moves.push('b a of a switch')
+  expect(await since(MAIN)).toBeUndefined()
+  state.at = { head: 'a', branch: 'older' }
+  move(MAIN)
+  expect(await since(MAIN)).toEqual({ ...MAIN, switched: true, from: 'a' })
+})
+
+it('takes another name of its branch for no switch', async () => {
+  const { state, since } = repository(MAIN)
+  await since(undefined)
+  state.moves.push('b 0000 renamed', '0000 b renamed')
+  expect(await since(MAIN)).toBeUndefined()
+})
+
 it('takes no writing of the log for a move, and knows nothing of moves that it has not any more', async () => {
   const { state, since, move } = repository(MAIN)
   await since(undefined)
