@@ -23,7 +23,7 @@ const faultsOfOrder = z.strictObject({
   outage: wholeFrom(200, 599),
   /**
    * The first request that changes something takes effect, but the response is a 502; each further
-   * one is refused with 409 and the id of what the first one made.
+   * one is refused with 409 as its gateway does: `redirect` says the id of what the first made.
    */
   answerLost: flag,
   /** Limits `slowMs`, `timeout`, `outage` and `answerLost` to these endpoints. */

@@ -2,11 +2,7 @@
 // of payments, which we send to the shop.
 
 import * as z from 'zod'
-import {
-  EVENT_PAYLOADS,
-  timeSchema,
-  webhookPayloadSchema,
-} from '../../worker/payments/api/payment-schemas.ts'
+import { EVENT_PAYLOADS, webhookPayloadSchema } from '../../worker/payments/api/payment-schemas.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import type { WebhookRoute } from '../../worker/payments/facade.ts'
 import {
@@ -15,6 +11,7 @@ import {
   WEBHOOK_ROUTE_NAMES,
 } from '../../worker/payments/webhooks/route-names.ts'
 import type { WebhookResponse } from '../../worker/payments/webhooks/routes.ts'
+import { timeSchema } from '../../worker/shared/fields.ts'
 import type { Answer, Description, Operation } from './operation.ts'
 
 /** What each text in a body means. A status has texts of its own. */

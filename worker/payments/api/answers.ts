@@ -2,6 +2,7 @@
 // state of their circuits, a sweep. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
+import { timeSchema } from '../../shared/fields.ts'
 import {
   ACTIONS,
   type CallKind,
@@ -16,7 +17,6 @@ import {
   raisedAlertSchema,
   settledAlertSchema,
   statusSchema,
-  timeSchema,
   transactionSchema,
 } from './payment-schemas.ts'
 

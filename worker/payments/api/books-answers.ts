@@ -2,10 +2,11 @@
 // Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
+import { timeSchema } from '../../shared/fields.ts'
 import { SETTLED_AS } from '../domain/settlement.ts'
 import { MOVEMENT_KINDS } from '../domain/status.ts'
 import { listedSchema } from './answers.ts'
-import { statusSchema, timeSchema } from './payment-schemas.ts'
+import { statusSchema } from './payment-schemas.ts'
 
 const majorSchema = z.string().describe('In major units, such as `-12.50`.')
 

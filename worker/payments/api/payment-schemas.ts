@@ -2,6 +2,7 @@
 // with alerts and webhooks. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
+import { timeSchema } from '../../shared/fields.ts'
 import { chargeSchema, metadataSchema } from '../charging/charge.ts'
 import {
   ALERT_KINDS,
@@ -10,8 +11,6 @@ import {
   type EventName,
   PAYMENT_STATUSES,
 } from '../domain/status.ts'
-
-export const timeSchema = z.string().meta({ format: 'date-time' })
 
 export const statusSchema = z.enum(PAYMENT_STATUSES)
 

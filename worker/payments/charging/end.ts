@@ -75,14 +75,16 @@ export async function cancel(
   })
   const { start } = begun
   if (begun.state === 'ended') return begun.transaction
-  if (begun.state !== 'begun') throw refusal(gateway, begun, known, start.now)
+  if (begun.state !== 'begun') throw conflictOf(gateway, begun, known, start.now)
   const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
   const closed = await inTime(deps, deadlines.answeredBy, asking)
-  const { row = known, refusal: no } = closed
+  const { row = known, refusal } = closed
   if (UNPAID_ENDS.includes(row.status)) return row
-  if (row.status !== 'Pending') throw refusal(gateway, { state: 'paid' }, row, start.now)
+  if (row.status !== 'Pending') throw conflictOf(gateway, { state: 'paid' }, row, start.now)
   await inTime(deps, deadlines.answeredBy, ledger.endClosing(start))
-  if (no) throw notCancellable(row, `${gateway.key} does not cancel it: ${maskError(no).message}`)
+  if (refusal) {
+    throw notCancellable(row, `${gateway.key} does not cancel it: ${maskError(refusal).message}`)
+  }
   throw notClosed(gateway, row, clock.now())
 }
 
@@ -103,7 +105,7 @@ async function close(
 const notCancellable = ({ id: transactionId }: TransactionRow, why: string) =>
   new PaymentConflictException('not_cancellable', why, { transactionId })
 
-function refusal(
+function conflictOf(
   gateway: AnyGateway,
   begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' | 'paused' }>,
   row: TransactionRow,

@@ -241,13 +241,13 @@ export const answerIn = (
 export async function applyAnswer(
   deps: OperationDeps,
   transaction: TransactionRow,
-  status: KnownStatus,
+  known: KnownStatus,
   askedAt?: number,
 ): Promise<void> {
-  const answer = answerIn(deps, transaction, status, askedAt)
+  const answer = answerIn(deps, transaction, known, askedAt)
   const recorded = await deps.ledger.answer({ asked: transaction, answer, now: deps.clock.now() })
   const { outcome } = recorded
-  const fields = { ...idsOf(transaction), status: status.status, ...recorded }
+  const fields = { ...idsOf(transaction), status: known.status, ...recorded }
   if (outcome) logOutcome(deps.log, outcome, fields)
 }
 

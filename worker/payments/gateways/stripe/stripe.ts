@@ -152,7 +152,7 @@ export const stripe = {
       }
     }
 
-    const reads = {
+    const requests = {
       intent: (id: string) => get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`),
       dispute: (id: string) => get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`),
       readRefunds,
@@ -201,7 +201,7 @@ export const stripe = {
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
         const occurredAt = await verifySignature(signature, bytes, keys)
         const raw: unknown = JSON.parse(body)
-        return await readEvent({ gateway: key, raw, occurredAt }, { call, ...reads })
+        return await readEvent({ gateway: key, raw, occurredAt }, { call, ...requests })
       },
 
       async checkStatus({ gatewayTransactionId }, call) {

@@ -109,7 +109,8 @@ class NotReadable extends Error {
  * What the event in `raw`, which is signed, asks of Stripe: it shares no limit with callbacks of
  * strangers. Throws NotReadable for what our key does not know or may not read.
  */
-function readsFor(raw: unknown, { call, intent, dispute, readRefunds }: Requests) {
+function readsFor(raw: unknown, requests: Requests) {
+  const { call } = requests
   const proven: GatewayCall = {
     async send(request) {
       const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
@@ -119,9 +120,9 @@ function readsFor(raw: unknown, { call, intent, dispute, readRefunds }: Requests
     warn: (event, fields) => call.warn(event, fields),
   }
   return {
-    readIntent: (id: string) => proven.send(intent(id)),
-    readRefunds: (intent: string) => readRefunds(intent, proven),
-    readDispute: (id: string) => proven.send(dispute(id)),
+    readIntent: (id: string) => proven.send(requests.intent(id)),
+    readRefunds: (intent: string) => requests.readRefunds(intent, proven),
+    readDispute: (id: string) => proven.send(requests.dispute(id)),
   }
 }
 
