@@ -73,8 +73,7 @@ export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> 
     query: (sql, args) => ask(database, sql, args),
     async close() {
       await server.stop()
-      const all = { recursive: true, force: true, maxRetries: 5 }
-      if (plan.dir === undefined) await rm(dir, all)
+      if (plan.dir === undefined) await rm(dir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }

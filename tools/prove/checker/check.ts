@@ -1,10 +1,8 @@
-// The promises that a history breaks, by their letters. Imports only Node. docs/reliability.md has
-// them in full:
+// The promises that a history breaks, in full in docs/reliability.md. Imports only Node.
 // (a) clients read what the files say; (b) no message before its data; (c) streams lose none;
-// (d) events of payments follow the status graph, and are delivered; (e) money agrees; (f) no order
-// is paid twice without an alert; (g) what was answered is stored, once; (h) what had ended stays;
-// (i) a task has one claim; (j) rows show worktrees; (k) the history has each change of a status;
-// (l) notices are delivered, each under one id.
+// (d) events follow the status graph, and arrive; (e) money agrees; (f) no order is paid twice
+// without an alert; (g) what was answered is stored, once; (h) what had ended stays; (i) a task has
+// one claim; (j) rows show worktrees; (k) the history has each change; (l) notices arrive, once.
 
 import { checkActivity } from './activity.ts'
 import { checkBoard } from './board.ts'

@@ -2,16 +2,9 @@
 // platform does at a deploy: the ledger's, or a board's. The third moves the clock. All else is the
 // product's.
 
-import worker, {
-  LedgerObject as Ledger,
-  RepositoryObject as Repository,
-} from '../../../worker/index.ts'
+import worker, * as product from '../../../worker/index.ts'
 
-export {
-  DirectoryObject,
-  Dispatcher,
-  SessionsObject,
-} from '../../../worker/index.ts'
+export { DirectoryObject, Dispatcher, SessionsObject } from '../../../worker/index.ts'
 
 interface Env {
   LIBSQL_URL: string
@@ -19,25 +12,24 @@ interface Env {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>
 }
 
-export class LedgerObject extends Ledger {
+export class LedgerObject extends product.LedgerObject {
   evict(): void {
     this.ctx.abort('evicted')
   }
 }
 
-export class RepositoryObject extends Repository {
+export class RepositoryObject extends product.RepositoryObject {
   evict(): void {
     this.ctx.abort('evicted')
   }
 }
 
-const RealDate = Date
 const realNow = Date.now
 let movedMs = 0
-RealDate.now = () => realNow() + movedMs
-globalThis.Date = new Proxy(RealDate, {
+Date.now = () => realNow() + movedMs
+globalThis.Date = new Proxy(Date, {
   construct: (target, args: unknown[], as) =>
-    Reflect.construct(target, args.length > 0 ? args : [RealDate.now()], as) as Date,
+    Reflect.construct(target, args.length > 0 ? args : [Date.now()], as) as Date,
 })
 
 export default {
@@ -47,17 +39,13 @@ export default {
       movedMs = Number(await request.text())
       return new Response('moved')
     }
-    if (pathname === '/evict-board') {
-      const board = env.REPOSITORY.getByName(await request.text())
-      await board.evict().catch(() => undefined)
-      return new Response('evicted')
-    }
-    if (pathname !== '/evict-ledger') {
-      return worker.fetch(request, env as unknown as Parameters<typeof worker.fetch>[1])
-    }
-    const ledger = env.LEDGER.getByName(new URL(env.LIBSQL_URL).host)
+    const evicted =
+      pathname === '/evict-board'
+        ? env.REPOSITORY.getByName(await request.text())
+        : pathname === '/evict-ledger' && env.LEDGER.getByName(new URL(env.LIBSQL_URL).host)
+    if (!evicted) return worker.fetch(request, env as unknown as Parameters<typeof worker.fetch>[1])
     // The call ends with the object.
-    await ledger.evict().catch(() => undefined)
+    await evicted.evict().catch(() => undefined)
     return new Response('evicted')
   },
 }

@@ -1,7 +1,6 @@
 // What a shop and its payers do, at random, with gateways that misbehave: charges, repeated where
-// they were not answered; payments, whose webhooks come doubled, late, or out of order; orders that
-// are charged again after a failure, or twice at once, or once they are paid, or that change while
-// they are paid; refunds; and webhooks of other systems at the same account.
+// they were not answered, after a failure, at once, or once paid; webhooks that come doubled, late
+// or out of order; orders that change while they are paid; refunds; and webhooks of other systems.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,9 +38,8 @@ const BY_HAND = 0.3
 const REFUNDED_AGAIN = 0.6
 const EARLY = 0.2
 const EARLY_MS = 1_500
-const IN_DOLLARS = 0.5
-const OF_STRIPE = 0.5
-const GATEWAYS = 4
+const [IN_DOLLARS, OF_STRIPE] = [0.5, 0.5]
+const GATEWAYS = Object.keys(AT_DESK).length
 /** So many old refunds, months later. */
 const REPEATED = 40
 /** A share of failed payments: the customer tries again, and the first one is paid after all. */
@@ -99,6 +97,8 @@ interface Refund {
   name: string
 }
 
+type Alerted = Required<Pick<ShopEvent['data'], 'transaction' | 'alert'>>
+
 interface Order {
   request: Charge
   faults: Faults
@@ -112,7 +112,7 @@ export function paymentsLoad(plan: LoadPlan) {
   const { simulator, secrets, proxies } = system
   const shop = new ShopRequests(plan)
   const looks = new Looks(plan)
-  const chores = new Set<Promise<void>>()
+  const chores = new Set<Promise<unknown>>()
   /** By gateway: when a charge last succeeded, by performance.now(). */
   const charged = new Map<string, number>()
   /** Our ids, by the gateway's. */
@@ -125,11 +125,8 @@ export function paymentsLoad(plan: LoadPlan) {
   let orders = 0
   let isCalm = false
 
-  const isOver = () => ending.isOver
-
   function chore(work: Promise<unknown>): void {
-    const own = work
-      .then(() => undefined)
+    const own: Promise<unknown> = work
       .catch((error: unknown) => recorder.write({ kind: 'broken', error: String(error) }))
       .finally(() => chores.delete(own))
     chores.add(own)
@@ -147,12 +144,11 @@ export function paymentsLoad(plan: LoadPlan) {
   }
 
   async function refund(asked: Refund): Promise<void> {
-    const { name, ...of } = asked
-    const key = `${name} of ${of.transactionId}`
+    const { name: reason, ...of } = asked
+    const key = `${reason} of ${of.transactionId}`
     const line = { kind: 'refund', ...of } as const
-    const body = { ...of, reason: name }
-    const answer = await shop.untilDone({ path: '/refunds', body, key, line })
-    if (answer && !isOver()) refunds.push(asked)
+    const answer = await shop.untilDone({ path: '/refunds', body: { ...of, reason }, key, line })
+    if (answer && !ending.isOver) refunds.push(asked)
   }
 
   /** By a bank transfer. */
@@ -163,15 +159,10 @@ export function paymentsLoad(plan: LoadPlan) {
     if (answer) refunds.push(asked)
   }
 
-  function onAlert({
-    transaction,
-    alert,
-  }: Required<Pick<ShopEvent['data'], 'transaction' | 'alert'>>): void {
+  function onAlert({ transaction, alert }: Alerted): void {
     const { id, gateway, amount, paid } = transaction
     const { kind, createdAt, detail } = alert
-    const back = (of: number, name: string) => {
-      return { gateway, transactionId: id, amount: of, name }
-    }
+    const back = (of: number, name: string) => ({ gateway, transactionId: id, amount: of, name })
     const whole = isInParts(gateway) ? (paid?.amount ?? detail.amount ?? amount) : amount
     if (kind === 'late_payment' && random.next() < BY_HAND) {
       chore(sendBack(alert.id, back(whole, 'refund once more')))
@@ -251,15 +242,15 @@ export function paymentsLoad(plan: LoadPlan) {
     const paying = sleep(paidAfter).then(pay)
     const asking = sleep(askedAfter).then(async () => {
       const changed = { ...request, amount: 2 * request.amount, replace: true } as const
-      const isChanged = own.next() >= CANCELLED
-      if (isChanged) return await charge(changed, `key after the change of ${transactionId}`)
+      const key = `key after the change of ${transactionId}`
+      if (own.next() >= CANCELLED) return await charge(changed, key)
       const path = `/transactions/${transactionId}/cancel`
       await shop.untilDone({ path, body: {}, line: { kind: 'cancel', transactionId } })
       return undefined
     })
     const [paid, second] = await Promise.all([paying, asking])
-    const isOther = second !== undefined && second !== payment
-    if (isOther && own.next() < PAID_AFTERWARDS) await simulator.act(second, 'pay')
+    const other = second === payment ? undefined : second
+    if (other && own.next() < PAID_AFTERWARDS) await simulator.act(other, 'pay')
     // The bank had taken the money, although it reported that it was cancelled.
     if (!paid && own.next() < PAID_AFTERWARDS && !faults.lost) await payLate(payment)
   }
@@ -295,10 +286,7 @@ export function paymentsLoad(plan: LoadPlan) {
     if (payment !== undefined && repeat) await simulator.act(payment, 'pay')
   }
 
-  /**
-   * "Paid", signed as any, of a payment that has our order's number and is none of ours; or with
-   * the ids of two of our payments.
-   */
+  /** "Paid", signed as any, of a payment that is none of ours, or with the ids of two of ours. */
   async function mixUp(request: Charge, payments: ReadonlySet<string>, own: Seeded): Promise<void> {
     for (const id of payments) {
       const other = lastOpened
@@ -340,7 +328,7 @@ export function paymentsLoad(plan: LoadPlan) {
     looks,
 
     async run(): Promise<void> {
-      while (!isOver()) {
+      while (!ending.isOver) {
         if (chores.size < MAX_OPEN && !isCalm) chore(order(random.fork()))
         await sleep(random.below(MAX_PAUSE_MS))
       }
@@ -355,7 +343,7 @@ export function paymentsLoad(plan: LoadPlan) {
       void until.then(() => {
         isCalm = false
       })
-      while (isCalm && !isOver()) {
+      while (isCalm && !ending.isOver) {
         const names = { reference: `order-${++orders}`, description: 'refunded at once' }
         const money = { amount: 25_000, currency: 'IQD' }
         const request = { gateway: 'fib', ...money, ...names } as const
@@ -382,9 +370,8 @@ export function paymentsLoad(plan: LoadPlan) {
       if (!transaction) return
       const { id, gateway, amount, paid } = transaction
       if (type === 'AlertRaised' && alert) onAlert({ transaction, alert })
-      if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
-        looks.changed(id)
-      }
+      const isChange = ['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)
+      if (isChange) looks.changed(id)
       if (type !== 'PaymentSucceeded' || !paid || random.next() >= REFUNDED) return
       const times = random.next() < REFUNDED_TWICE ? 2 : 1
       const parts = partsOf(gateway, isInParts(gateway) ? paid.amount : amount, random)
