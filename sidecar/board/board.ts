@@ -240,6 +240,7 @@ export class Board implements Records {
   #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
     const before = this.files.factsOf(path)
     const hashBefore = this.files.hashOf(path)
+    // Those that it had, too: another file may hold their ids from here on.
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that has a hash can be lost.

@@ -3,6 +3,8 @@
 // ones, the first is the one whose name the tool would give, else the first by path. The others are
 // listed beside it as `<id>~2`, `~3`. All of it follows from the current claims and from what was
 // published before, in whatever order they came.
+// A fact is one thing that a file says. Its name is the kind and id that its file claims, its key
+// what it is published under: of a name's holder that name itself.
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
 // task itself. What a linked worktree has is listed only where no other file has its id.
 

@@ -84,6 +84,7 @@ export function sqliteBoardStore(
       }
     },
     state,
+    /** One row, whole: nobody may keep a state across what saves another. */
     save(state: RepositoryState): void {
       for (const n of changedSums) {
         const sum = loadSums()[n] ?? EMPTY_HASH

@@ -60,6 +60,7 @@ export function applyEvent(known: Payment, event: WebhookEventRow, delivered: De
     outcome: outcomeOf(payment, event, mismatch),
   }
   const moved = move(payment, judged, delivered)
+  // A set or a sum of refunds says itself what came of it, and more that was paid always counts.
   const outcome = moved.outcome ?? judged.outcome
   const isApplied = isMore && (outcome === 'unchanged' || outcome === 'illegal')
   const stored = { ...judged, outcome: isApplied ? 'applied' : outcome }
