@@ -17,9 +17,15 @@ export interface MainNews {
   arrived(): void
 }
 
+interface Looked {
+  sign: string
+  at: CheckedOut | undefined
+  moves: readonly string[]
+}
+
 export class MainTreeNews {
   readonly #repository: Asked
-  #known: { sign: string; at: CheckedOut | undefined } | undefined
+  #known: Looked | undefined
   /** The last move that the edge knows of. */
   #lastMove: string | undefined
 
@@ -37,12 +43,10 @@ export class MainTreeNews {
     // A switch writes files first and moves its HEAD last: what it deleted is sent with it.
     if (!this.hasMoved) await this.#repository.settled()
     const sign = this.#sign()
-    const known = this.#known?.sign === sign ? this.#known.at : undefined
-    const at = known ?? (await this.#repository.checkedOut())
-    this.#known = { sign, at }
+    const known = this.#known?.sign === sign && this.#known.at ? this.#known : undefined
+    this.#known = known ?? (await this.#look(sign))
+    const { at, moves } = this.#known
     if (!at) return undefined
-    // Read after git has answered, which writes its log before it moves the HEAD.
-    const moves = this.#repository.moves()
     const main = await this.#mainSince(sent, at, movesAfter(this.#lastMove, moves))
     // A move to elsewhere is one whose end is still to come.
     const arrived = () => {
@@ -51,6 +55,12 @@ export class MainTreeNews {
     if (main) return { main, arrived }
     arrived()
     return undefined
+  }
+
+  async #look(sign: string): Promise<Looked> {
+    const at = await this.#repository.checkedOut()
+    // Read after git has answered, which writes its log before it moves the HEAD.
+    return { sign, at, moves: this.#repository.moves() }
   }
 
   async #mainSince(

@@ -93,11 +93,11 @@ export function readAtMost(fd: number, size: number): Buffer {
   return buffer.subarray(0, length)
 }
 
-/** A small file. Undefined: there is none, it is no usual file, or it is larger. */
-export function readHere(
+/** What `read` makes of the usual file that is here. Undefined: there is none that can be read. */
+function inFileHere<Read>(
   path: string,
-  maxBytes: number,
-): { bytes: Buffer; stat: Stats } | undefined {
+  read: (fd: number, stat: Stats) => Read | undefined,
+): Read | undefined {
   let fd: number
   try {
     fd = openHere(path)
@@ -106,36 +106,31 @@ export function readHere(
   }
   try {
     const stat = fstatSync(fd)
-    if (!stat.isFile() || stat.size > maxBytes) return undefined
-    return { bytes: readAtMost(fd, stat.size), stat }
+    return stat.isFile() ? read(fd, stat) : undefined
   } catch {
     return undefined
   } finally {
     closeSync(fd)
   }
 }
+
+/** A small file. Undefined: there is none, it is no usual file, or it is larger. */
+export const readHere = (
+  path: string,
+  maxBytes: number,
+): { bytes: Buffer; stat: Stats } | undefined =>
+  inFileHere(path, (fd, stat) =>
+    stat.size > maxBytes ? undefined : { bytes: readAtMost(fd, stat.size), stat },
+  )
 
 /** The text of one. */
 export const readSmall = (path: string, maxBytes: number): string | undefined =>
   readHere(path, maxBytes)?.bytes.toString('utf8')
 
 /** The last bytes of a file that grows, as text; the first of them may be a part of a line. */
-export function readEnd(path: string, maxBytes: number): string | undefined {
-  let fd: number
-  try {
-    fd = openHere(path)
-  } catch {
-    return undefined
-  }
-  try {
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) return undefined
+export const readEnd = (path: string, maxBytes: number): string | undefined =>
+  inFileHere(path, (fd, stat) => {
     const size = Math.min(stat.size, maxBytes)
     const bytes = Buffer.alloc(size)
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, stat.size - size))
-  } catch {
-    return undefined
-  } finally {
-    closeSync(fd)
-  }
-}
+  })
