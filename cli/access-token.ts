@@ -3,8 +3,7 @@
 import { messageOf } from '../worker/shared/log.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
 import type { Environment } from './context.ts'
-import type { Input } from './usage.ts'
-import { UsageError } from './usage.ts'
+import { type Input, UsageError } from './usage.ts'
 
 /**
  * Reads the access token again each time, because tokens are rotated. Undefined: none was given. A

@@ -21,8 +21,7 @@ import { readEnvFile } from './environment.ts'
 import { type Finding, ok } from './findings.ts'
 import type { OptionsOf } from './setting.ts'
 import type { RUNNING } from './settings.ts'
-import type { Input } from './usage.ts'
-import { UsageError } from './usage.ts'
+import { type Input, UsageError } from './usage.ts'
 
 export type RunningOptions = OptionsOf<typeof RUNNING>
 

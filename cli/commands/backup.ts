@@ -11,8 +11,7 @@ import type { Context } from '../context.ts'
 import { countOf, DATABASE, onUsedDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { missing, refuseNeedless } from '../usage.ts'
+import { type Input, missing, refuseNeedless } from '../usage.ts'
 
 const FORCE = new Setting('--force', 'overwrite FILE')
 const SHRINK = new Setting('--shrink', 'with --force: also a FILE that has more payments')

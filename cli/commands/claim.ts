@@ -22,8 +22,7 @@ import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { CLAIMED_FOR } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   new Setting('--task <ID>', 'this task [the next that is free]'),

@@ -35,8 +35,7 @@ import {
   RUNNING,
   TOKEN_FILE,
 } from '../settings.ts'
-import type { Input } from '../usage.ts'
-import { missing, refuseNeedless } from '../usage.ts'
+import { type Input, missing, refuseNeedless } from '../usage.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
 

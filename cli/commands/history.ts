@@ -16,8 +16,7 @@ import { verify } from '../history/verify.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 import { findTarget, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [

@@ -18,8 +18,7 @@ import { hiding, secretValues } from '../payments/target.ts'
 import { namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
-import type { Input } from '../usage.ts'
-import { missing, UsageError } from '../usage.ts'
+import { type Input, missing, UsageError } from '../usage.ts'
 
 const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
 

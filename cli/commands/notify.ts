@@ -12,8 +12,7 @@ import { askEdge } from '../request.ts'
 import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const

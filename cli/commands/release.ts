@@ -7,8 +7,7 @@ import { define } from '../command.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...HELD,

@@ -11,8 +11,7 @@ import type { Context } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { missing, UsageError } from '../usage.ts'
+import { type Input, missing, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...DATABASE,

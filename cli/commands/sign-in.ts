@@ -10,8 +10,7 @@ import { phoneText } from '../greeting.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { TRUST_DATA } from '../settings.ts'
-import type { Input } from '../usage.ts'
-import { refuseNeedless, UsageError } from '../usage.ts'
+import { type Input, refuseNeedless, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),

@@ -6,8 +6,7 @@ import { define } from '../command.ts'
 import type { Context } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { SKILL, SKILL_NAME } from '../skill/skill-text.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 
 /** Where the project's skills are: Claude Code's, and those of Codex, Cursor and others. */
 const FOLDERS = ['.claude/skills', '.agents/skills']

@@ -10,8 +10,7 @@ import type { Context } from '../context.ts'
 import { variablesIn } from '../environment.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV, REPO, RUNNING } from '../settings.ts'
-import type { Input } from '../usage.ts'
-import { missing, refuseNeedless, UsageError } from '../usage.ts'
+import { type Input, missing, refuseNeedless, UsageError } from '../usage.ts'
 
 const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const SECRET = `the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`

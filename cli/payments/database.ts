@@ -16,8 +16,7 @@ import { namedFolder, variablesOf } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
-import { UsageError } from '../usage.ts'
+import { type Input, UsageError } from '../usage.ts'
 
 /** The options of commands that open the database of payments themselves. */
 export const DATABASE = [

@@ -21,8 +21,7 @@ import {
   WRITTEN,
 } from '../../cli/settings.ts'
 import { announce, noticeTo } from '../../cli/terminal.ts'
-import type { Input } from '../../cli/usage.ts'
-import { UsageError } from '../../cli/usage.ts'
+import { type Input, UsageError } from '../../cli/usage.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import signalbox from '../../signalbox.config.ts'
 import { boardLocks } from '../../system/board-lock.ts'

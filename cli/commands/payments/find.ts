@@ -11,8 +11,7 @@ import { askEdge, failureIn } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 import { noticeTo } from '../../terminal.ts'
-import type { Input } from '../../usage.ts'
-import { UsageError } from '../../usage.ts'
+import { type Input, UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   ...TARGET,

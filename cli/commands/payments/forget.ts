@@ -21,8 +21,7 @@ import { define } from '../../command.ts'
 import type { Context, Environment } from '../../context.ts'
 import { countOf, DATABASE, onDatabase } from '../../payments/database.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
-import type { Input } from '../../usage.ts'
-import { missing, UsageError } from '../../usage.ts'
+import { type Input, missing, UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),

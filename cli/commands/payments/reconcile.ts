@@ -28,8 +28,7 @@ import { edgeOf, TARGET } from '../../payments/target.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 import { noticeTo, saying } from '../../terminal.ts'
-import type { Input } from '../../usage.ts'
-import { UsageError } from '../../usage.ts'
+import { type Input, UsageError } from '../../usage.ts'
 
 const MAX_BYTES = 200 << 20
 

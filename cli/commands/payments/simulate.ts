@@ -26,8 +26,7 @@ import { ask, firstLineOf } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { EDGE } from '../../settings.ts'
 import type { Io } from '../../terminal.ts'
-import type { Input } from '../../usage.ts'
-import { missing, refuseNeedless, UsageError } from '../../usage.ts'
+import { type Input, missing, refuseNeedless, UsageError } from '../../usage.ts'
 
 const STATUSES = [
   'Paid',
