@@ -26,10 +26,11 @@ export function staleness(
 }
 
 /**
- * How far behind a caller's `now` may be: it took that before it waited for its turn, for 25 s at
- * most, or by another clock. What others stored meanwhile must not look like a clock set back.
+ * How far behind a caller's `now` may be: it was taken before waiting for a turn, for 25 s at most,
+ * by a clock that may be half a minute behind another edge's. Both at once must not look like a
+ * clock set back: another edge's lease would count for nothing, and its event be sent twice.
  */
-export const BEHIND_MS = 30_000
+export const BEHIND_MS = 60_000
 
 /** A call has ended by then, and the ledger has had 25 s to store its result. */
 export const CALL_PATIENCE_MS = 60_000

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { LEASE_MS } from '../../../../worker/payments/acts/store.ts'
 import {
   BEHIND_MS,
   hasCome,
@@ -48,6 +49,11 @@ describe('a stored time', () => {
     const longest = 60 + BEHIND_MS
     const has = [0, 1, longest, longest + 1].map((ahead) => hasCome(NOW + ahead, NOW, 60))
     expect(has).toEqual([true, false, false, true])
+  })
+
+  it('has not come for who waited 25 s for a turn by a clock 30 s behind that of a lease', () => {
+    const leased = (behind: number) => !hasCome(NOW + behind + LEASE_MS, NOW, LEASE_MS)
+    expect([leased(25_000), leased(30_000), leased(55_000)]).toEqual([true, true, true])
   })
 
   it('is of the minute that began before it', () => {
