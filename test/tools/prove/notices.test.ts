@@ -12,6 +12,11 @@ const spoiled = (isIt: (line: Line) => boolean, change: object, which?: 'last') 
   return { found: findings(lines), line: at + 1 }
 }
 
+const withMove = ([first, ...lines]: Line[]): Line[] => {
+  const move = { t: 0, kind: 'fault', name: 'move-clock', phase: 'begin' }
+  return first ? [first, move, ...lines] : []
+}
+
 describe('(l) notices', () => {
   it('have no finding where one came twice with its id, or again after ten minutes', () => {
     expect(findings(goodHistory())).toEqual([])
@@ -36,9 +41,8 @@ describe('(l) notices', () => {
     const late = { forged: 'WebhookVerificationError: Message timestamp too old' }
     const { found, line } = spoiled(isNotice('ntc_2'), late)
     expect(found).toEqual([{ check: 'l', line }])
-    const moved = { t: 0, kind: 'fault', name: 'move-clock', phase: 'begin' }
     const lines = goodHistory().map((it) => (isNotice('ntc_2')(it) ? { ...it, ...late } : it))
-    expect(findings([...lines.slice(0, 1), moved, ...lines.slice(1)])).toEqual([])
+    expect(findings(withMove(lines))).toEqual([])
   })
 
   it('are told as delivered, and never came', () => {
@@ -54,5 +58,19 @@ describe('(l) notices', () => {
       delivery: { id: 'ntc_1', state: 'pending' },
     })
     expect(found).toEqual([{ check: 'l', line }])
+  })
+
+  it('may be left only by a clock that was moved, and only where it planned them far ahead', () => {
+    const left = (isAhead: boolean) => {
+      const lines = goodHistory()
+      const delivery = { id: 'ntc_1', state: 'pending' }
+      const at = indexOf(lines, isOf('delivery'))
+      lines[at] = { ...(lines[at] as Line), delivery, isAhead }
+      return [findings(lines).length, findings(withMove(lines)).length]
+    }
+    expect([left(true), left(false)]).toEqual([
+      [1, 0],
+      [1, 1],
+    ])
   })
 })

@@ -106,7 +106,10 @@ interface Kinds {
     how: 'takes' | 'refuses' | 'hangs' | 'loses'
     forged?: string
   }
-  delivery: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } }
+  /** `isAhead`: it is tried again in more than half an hour. */
+  delivery: { delivery: { id: string; state: 'pending' | 'delivered' | 'failed' } } & {
+    isAhead?: boolean
+  }
   'at-rest': { since?: string }
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }

@@ -19,7 +19,9 @@ export function checkNotices({ of }: History): Finding[] {
     again.filter((it) => first && textOf(it) !== textOf(first)),
   )
   const lost = listed.filter(({ delivery }) => !notices.some(({ id }) => id === delivery.id))
-  const left = listed.filter(({ delivery: { state } }) => state !== 'delivered')
+  const left = listed.filter(
+    ({ delivery: { state }, isAhead }) => state !== 'delivered' && !(isAhead && isJumped),
+  )
   return [
     ...findings('l', forged, () => 'a notice is not signed by the edge'),
     ...findings('l', changed, ({ id }) => `${id} came with another text before`),

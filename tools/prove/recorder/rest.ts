@@ -146,7 +146,9 @@ export async function writeDown(system: System, recorder: Recorder, rest: Rest):
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
-  for (const delivery of await noticesRest(system)) recorder.write({ kind: 'delivery', delivery })
+  for (const delivery of await noticesRest(system)) {
+    recorder.write({ kind: 'delivery', delivery, isAhead: isFarAhead(system, delivery) })
+  }
   for (const row of await activity(system)) recorder.write({ kind: 'activity', row })
   for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
@@ -205,12 +207,16 @@ async function activity(system: System): Promise<Json[]> {
   }
 }
 
+/** A clock that was an hour ahead planned it: it waits for that hour, as long as any may. */
+const isFarAhead = ({ now }: System, { nextAt }: Json) =>
+  nextAt !== undefined && Date.parse(String(nextAt)) > now() + AHEAD_MS / 2
+
 /** The deliveries, once none is pending, or it takes too long. */
 async function noticesRest(system: System): Promise<Json[]> {
   const until = performance.now() + MAX_REST_MS
   for (;;) {
     const { deliveries } = await bodyOf<{ deliveries: Json[] }>(await system.askBoard('/notices'))
-    const isOver = deliveries.every(({ state }) => state !== 'pending')
+    const isOver = deliveries.every((it) => it.state !== 'pending' || isFarAhead(system, it))
     if (isOver || performance.now() > until) return deliveries
     await sleep(POLL_MS)
   }
