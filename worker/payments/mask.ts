@@ -4,7 +4,7 @@
 
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
 import type { PaymentError } from './domain/exceptions.ts'
-import type { RefundSet, Report } from './domain/types.ts'
+import type { Report } from './domain/types.ts'
 
 /**
  * As JSON. Longer values are cut: they are stored for months and read by people.
@@ -148,22 +148,18 @@ export type MaskReport = <Of extends Report>(gateway: string, report: Of) => Of
 export function reportMask(gateways: ReadonlyMap<string, MaskedFields>): MaskReport {
   const masks = new Map([...gateways].map(([key, fields]) => [key, rawMask(fields)]))
   return (gateway, report) => {
-    const { raw, error, refunds } = report
+    const { raw, refunds, disputes } = report
     return {
-      ...report,
-      ...(error && { error: maskError(error) }),
-      ...(refunds && { refunds: maskRefunds(refunds) }),
+      ...withMaskedError(report),
+      ...(refunds && { refunds: { ...refunds, refunds: refunds.refunds.map(withMaskedError) } }),
+      ...(disputes && { disputes: withMaskedError(disputes) }),
       ...(raw !== undefined && { raw: masks.get(gateway)?.(raw) }),
     }
   }
 }
 
-const maskRefunds = ({ refunds, ...read }: RefundSet): RefundSet => ({
-  ...read,
-  refunds: refunds.map((refund) =>
-    refund.error ? { ...refund, error: maskError(refund.error) } : refund,
-  ),
-})
+const withMaskedError = <Of extends { error?: PaymentError }>(of: Of): Of =>
+  of.error ? { ...of, error: maskError(of.error) } : of
 
 /** The shortest card number. Most texts of gateways are shorter and need no search. */
 const MIN_CHARS = 13

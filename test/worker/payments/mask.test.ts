@@ -11,6 +11,7 @@ import {
   maskError,
   maskHeaders,
   rawMask,
+  reportMask,
 } from '../../../worker/payments/mask.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 
@@ -187,6 +188,29 @@ describe('a masked error', () => {
     const error = { code: 'declined', rawCode: 'E51', message: `${CARD} was declined.` }
     expect(maskError(error)).toEqual({ ...error, message: '[redacted] was declined.' })
     expect(maskError({ code: 'a', message: 'b' })).toEqual({ code: 'a', message: 'b' })
+  })
+})
+
+describe('a masked report', () => {
+  const IBAN = 'NL91ABNA0417164300'
+  const error = { code: 'dispute', message: `Debtor account ${IBAN} closed` }
+
+  it('has no account number in an error: of the payment, of a refund, or of a dispute', () => {
+    const refund = { id: 're_1', amount: 1, currency: 'EUR', status: 'failed', error } as const
+    const report = {
+      gatewayTransactionId: 'tr_1',
+      status: 'Paid',
+      error,
+      refunds: { readAt: 1, refunds: [refund] },
+      disputes: { id: 'tr_1', readAt: 1, parts: [], error },
+      raw: { reason: error.message },
+    } as const
+    const kept = reportMask(new Map([['bank', bank]]))('bank', report)
+    expect(JSON.stringify(kept)).not.toContain(IBAN)
+    expect(kept.disputes).toEqual({
+      ...report.disputes,
+      error: { code: 'dispute', message: 'Debtor account [redacted] closed' },
+    })
   })
 })
 
