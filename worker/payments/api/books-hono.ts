@@ -10,6 +10,7 @@ import { dayOf, daysBetween, startOfDay } from '../domain/days.ts'
 import { CURRENCY, MAX_AMOUNT, majorText } from '../domain/money.ts'
 import { type Compared, compareRows, SETTLED_TYPES } from '../domain/settlement.ts'
 import { BESIDE_SUMS } from '../domain/status.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
 import type { BookedIn, SummedRow } from '../queries/books-libsql.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
@@ -52,11 +53,13 @@ export function bookRoutes(queries: PaymentQueries): Hono {
   })
   app.get('/days', async (c) => {
     const { after, before, gateway, zone } = queryOf(c.req.url, movementDaysQuery)
-    const days = daysBetween(after, before)
-    if (days.length === 0) throw notLater()
-    if (days.length > MAX_DAYS) {
+    const askedDays = (Date.parse(before) - Date.parse(after)) / DAY_MS
+    if (askedDays <= 0) throw notLater()
+    // Before they are listed: ten thousand years of days do not fit into memory.
+    if (askedDays > MAX_DAYS) {
       throw new Problem('invalid_argument', `before: may be ${MAX_DAYS} days after after at most`)
     }
+    const days = daysBetween(after, before)
     const starts = [...days, before].map((day) => startOfDay(day, zone))
     const spans = days.map((_, at) => [starts[at] ?? 0, starts[at + 1] ?? 0] as const)
     const summed = Map.groupBy(await queries.movementSums(spans, gateway), ({ span }) => span)

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Settled } from '../../../../libraries/api/types.ts'
+import { cpuMs } from '../../../support/cpu-time.ts'
 import { token } from '../../../support/edge.ts'
 import { processEdge } from '../../../support/in-process-edge.ts'
 import { setUpPayments } from '../../../support/payments-setup.ts'
@@ -29,11 +30,20 @@ describe('movements', () => {
     expect(await statusOf(path)).toBe('422 invalid_argument')
   })
 
+  it('are refused for more days than an answer has, before they are listed', async () => {
+    const first = statusOf('/days?after=2026-01-01&before=2026-04-12')
+    expect(await first).toBe('422 invalid_argument')
+    const ever = () => statusOf('/days?after=0001-01-01&before=9999-12-31')
+    expect(await cpuMs(ever)).toBeLessThan(2_000)
+    expect(await ever()).toBe('422 invalid_argument')
+  })
+
   it.each([
     '?after=2026-11-27&before=2026-11-28',
     '?before=1970-01-01',
     '?after=2026-11-27',
     '/days?after=2026-11-27&before=2026-11-28',
+    '/days?after=2026-01-01&before=2026-04-11',
   ])('are read for any other: %s', async (path) => {
     expect(await statusOf(path)).toBe(200)
   })
