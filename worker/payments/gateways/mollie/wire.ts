@@ -69,7 +69,7 @@ export const payment = z.object({
   captureBefore: optionalText,
   expiresAt: optionalText,
   isCancelable: z.boolean().catch(false),
-  metadata: z.unknown(),
+  metadata: z.unknown().optional(),
   statusReason: z.object({ code: optionalText, message: optionalText }).nullish().catch(undefined),
   details: z
     .object({ failureReason: optionalText, failureMessage: optionalText })
