@@ -1,6 +1,6 @@
 // The sentences at the terminal of `dev` and `npm start`, made of what sidecars and the edge log.
 
-import type { LocalBoard } from '../system/local-json.ts'
+import type { LocalBoard } from '../system/data/local-json.ts'
 import type { Log } from '../worker/shared/log.ts'
 
 export const appeared = ({ path, layout, dir }: LocalBoard): string =>

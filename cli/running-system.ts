@@ -5,10 +5,10 @@ import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isRepository, leadingFolder, linkedTreeOf } from '../sidecar/git/worktrees.ts'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
-import { DATA_DIR, databaseIn } from '../system/data-folder.ts'
-import { type LocalJson, readLocalJson, type ServeJson } from '../system/local-json.ts'
-import { isRunning } from '../system/lock.ts'
-import { findSecretFile } from '../system/secret.ts'
+import { DATA_DIR, databaseIn } from '../system/data/data-folder.ts'
+import { type LocalJson, readLocalJson, type ServeJson } from '../system/data/local-json.ts'
+import { isRunning } from '../system/data/lock.ts'
+import { findSecretFile } from '../system/data/secret.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
 import { readPlain } from '../worker/shared/plain-file-node.ts'
@@ -191,7 +191,7 @@ async function servedStart(
   const { LIBSQL_URL, SIGNALBOX_PUBLIC_URL: publicUrl } = given
   const variables = { ...given, LIBSQL_URL: LIBSQL_URL || databaseIn(resolve(dir)) }
   // A system that has made its tokens itself needs nobody who signs.
-  const { mintTokens, reposOf } = await import('../system/tokens.ts')
+  const { mintTokens, reposOf } = await import('../system/local/tokens.ts')
   const { secrets, audience } = readAuth(await withSecretFiles(variables))
   const [secret] = secrets
   if (secret === undefined) {

@@ -3,7 +3,7 @@
 
 import type { RunOutput } from '../sidecar/files/parse-file.ts'
 import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
-import type { SharePlan } from '../system/share.ts'
+import type { SharePlan } from '../system/local/share.ts'
 import { LAYOUT_NAMES } from '../worker/shared/layouts.ts'
 import { Setting } from './setting.ts'
 

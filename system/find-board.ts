@@ -14,7 +14,8 @@ import {
 } from '../sidecar/layouts/registry.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../worker/shared/layouts.ts'
-import { DATA_DIR } from './data-folder.ts'
+import { DATA_DIR } from './data/data-folder.ts'
+import { ROOT } from './root.ts'
 import { StartError } from './start-error.ts'
 
 /**
@@ -107,6 +108,6 @@ export async function makeExample(parent: string): Promise<string> {
   }
   // Without the data folder of a start in the example itself.
   const filter = (path: string) => basename(path) !== DATA_DIR
-  await cp(join(import.meta.dirname, '../examples/board'), dir, { recursive: true, filter })
+  await cp(join(ROOT, 'examples/board'), dir, { recursive: true, filter })
   return dir
 }

@@ -2,15 +2,15 @@
 
 import { existsSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import { type DataFolder, openDataFolder } from './data-folder.ts'
+import { type DataFolder, openDataFolder } from './data/data-folder.ts'
 import {
   LOCAL_JSON,
   type LocalJson,
   removeLocalJson,
   type ServeJson,
   writeLocalJson,
-} from './local-json.ts'
-import type { SecretLocation } from './secret.ts'
+} from './data/local-json.ts'
+import type { SecretLocation } from './data/secret.ts'
 
 export interface Running {
   data: DataFolder

@@ -112,7 +112,7 @@ describe('the code', () => {
       // Of a board: where a path leads is compared, too.
       'sidecar/layouts/open-here.ts',
       // Of the package itself.
-      'system/migration-scripts.ts',
+      'system/database/migration-scripts.ts',
       'worker/console/assets-node.ts',
       // What the kernel says.
       'worker/shared/descriptors-node.ts',

@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { backUp, type DatabaseLocation, noteBackup } from '../../system/backup/backup.ts'
-import { checkCopy } from '../../system/backup/backup-copy.ts'
-import { backUpInto } from '../../system/backup/backup-folder.ts'
+import { backUp, type DatabaseLocation, noteBackup } from '../../system/database/backup/backup.ts'
+import { checkCopy } from '../../system/database/backup/backup-copy.ts'
+import { backUpInto } from '../../system/database/backup/backup-folder.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'

@@ -1,8 +1,8 @@
 // Brings the database of payments to the schema of this version.
 
-import { keptInstallation, refuseOther, VARIABLE } from '../../system/installation.ts'
-import { MigrationError, migrate } from '../../system/migrate.ts'
-import { readScripts } from '../../system/migration-scripts.ts'
+import { keptInstallation, refuseOther, VARIABLE } from '../../system/database/installation.ts'
+import { MigrationError, migrate } from '../../system/database/migrate.ts'
+import { readScripts } from '../../system/database/migration-scripts.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { LedgerRefused } from '../../worker/payments/ledger/failures.ts'

@@ -1,8 +1,8 @@
 // Prints a fresh link to the console, or a code for a phone: those that a start printed work once.
 
 import { join } from 'node:path'
-import { DATA_DIR } from '../../system/data-folder.ts'
-import { OF_LEAD, phoneLink, signInLink } from '../../system/tokens.ts'
+import { DATA_DIR } from '../../system/data/data-folder.ts'
+import { OF_LEAD, phoneLink, signInLink } from '../../system/local/tokens.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
-import type { LocalTokens } from '../../system/local-json.ts'
+import type { LocalTokens } from '../../system/data/local-json.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 

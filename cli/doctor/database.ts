@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
-import { hasPayments, VARIABLE } from '../../system/installation.ts'
+import { hasPayments, VARIABLE } from '../../system/database/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
 import { isoTime } from '../../worker/payments/domain/time.ts'

@@ -2,10 +2,10 @@
 // names, and how it reports.
 
 import { resolve } from 'node:path'
-import type { DatabaseLocation } from '../../system/backup/backup.ts'
-import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
-import { lastDatabase } from '../../system/last-database.ts'
-import { readLocalJson } from '../../system/local-json.ts'
+import { DATA_DIR, databaseIn } from '../../system/data/data-folder.ts'
+import { readLocalJson } from '../../system/data/local-json.ts'
+import type { DatabaseLocation } from '../../system/database/backup/backup.ts'
+import { lastDatabase } from '../../system/database/last-database.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'

@@ -1,8 +1,8 @@
 // Where a payments command looks: variables, edge and token from a running system, from a file or
 // from the environment; and their secrets, to hide them.
 
-import { edgeVariables } from '../../system/environment.ts'
-import { describeGateways, variablesOf } from '../../system/gateways.ts'
+import { edgeVariables } from '../../system/local/environment.ts'
+import { describeGateways, variablesOf } from '../../system/local/gateways.ts'
 import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'

@@ -2,7 +2,7 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lanAddresses } from '../../system/share.ts'
+import { lanAddresses } from '../../system/local/share.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, retitle } from '../support/console-page.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'

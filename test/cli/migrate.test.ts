@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { keptInstallation } from '../../system/installation.ts'
+import { keptInstallation } from '../../system/database/installation.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/domain/rows.ts'
 import { startLibsqlWith } from '../support/libsql-server.ts'

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
+import { type LocalBoard, writeLocalJson } from '../../system/data/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import { git, initialize } from '../sidecar/git/git-folder.ts'
 import {

@@ -4,7 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findSecretFile } from '../../system/secret.ts'
+import { findSecretFile } from '../../system/data/secret.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { editTask, retitle } from '../support/console-page.ts'

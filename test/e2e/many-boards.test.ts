@@ -4,7 +4,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ServeJson } from '../../system/local-json.ts'
+import type { ServeJson } from '../../system/data/local-json.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'

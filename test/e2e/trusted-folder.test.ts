@@ -3,7 +3,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { mintTokens } from '../../system/tokens.ts'
+import { mintTokens } from '../../system/local/tokens.ts'
 import { MADE, oneProcess, Starts } from '../support/local-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 

@@ -6,7 +6,7 @@
 import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findSecretFile, openSecret } from '../../system/secret.ts'
+import { findSecretFile, openSecret } from '../../system/data/secret.ts'
 
 /** Vitest calls it before the first test of a run. The folder is removed after the last one. */
 export default async function setup(): Promise<() => Promise<void>> {

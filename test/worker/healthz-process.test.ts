@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
-import { prepareSchema } from '../../system/migrate.ts'
+import { prepareSchema } from '../../system/database/migrate.ts'
 import {
   type HealthPlan,
   healthCheck,

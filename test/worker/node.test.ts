@@ -6,8 +6,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type OpenSimulator, openSimulator } from '../../simulator/open-simulator.ts'
-import { gatewaySecrets, simulatedGateways, simulatorVariables } from '../../system/gateways.ts'
-import { loopbackUrl } from '../../system/ports.ts'
+import {
+  gatewaySecrets,
+  simulatedGateways,
+  simulatorVariables,
+} from '../../system/local/gateways.ts'
+import { loopbackUrl } from '../../system/local/ports.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { openNodeEdge } from '../../worker/node.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/types.ts'

@@ -2,7 +2,7 @@
 // the frames of WebSockets.
 
 import { connect, createServer, type Socket } from 'node:net'
-import { LOOPBACK } from '../../system/ports.ts'
+import { LOOPBACK } from '../../system/local/ports.ts'
 import { listen } from '../harness/free-port.ts'
 
 export interface CountingRelay extends Disposable {

@@ -4,7 +4,7 @@
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../system/ports.ts'
+import { LOOPBACK } from '../../system/local/ports.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
 import { type Bench, reporter } from './bench.ts'

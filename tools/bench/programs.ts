@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SignJWT } from 'jose'
-import { loopbackUrl } from '../../system/ports.ts'
+import { loopbackUrl } from '../../system/local/ports.ts'
 import { until, type Wait } from '../../system/until.ts'
 import type { PaymentsDatabase } from '../harness/database.ts'
 import { freePort } from '../harness/free-port.ts'

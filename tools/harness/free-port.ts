@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
-import { findPort, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
+import { findPort, LOOPBACK, loopbackUrl } from '../../system/local/ports.ts'
 
 /** Below those that Linux and macOS give to sockets by themselves, from 32768 and 49152. */
 const FIRST = 10_000

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOOPBACK } from '../../system/ports.ts'
+import { LOOPBACK } from '../../system/local/ports.ts'
 import { bundleWorker } from '../start/bundle.ts'
 import { prepareDeno } from '../start/deno.ts'
 import type { PrepareEdge } from '../start/edge-plan.ts'

@@ -75,7 +75,7 @@ export async function bundleForNode(outDir: string): Promise<Metafile> {
       testing: 'libraries/testing/index.ts',
       'thread-libsql': 'worker/payments/ledger/libsql/thread-libsql.ts',
     },
-    // One folder deep, as cli/ and system/ in a checkout: both find schema.sql and examples/ so.
+    // One folder deep, as cli/ and system/root.ts: both find files of the package so.
     outdir: join(outDir, 'node'),
     platform: 'node',
     conditions: ['signalbox-package'],

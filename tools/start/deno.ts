@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import signalbox from '../../signalbox.config.ts'
-import { LOOPBACK } from '../../system/ports.ts'
+import { LOOPBACK } from '../../system/local/ports.ts'
 import { StartError } from '../../system/start-error.ts'
 import { driversOf } from '../../worker/payments/config/gateway-settings.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'

@@ -1,7 +1,7 @@
 // The boards that the sidecar of this system finds, as it logs them. It is a process of its own:
 // one that was started again finds all of them again.
 
-import type { LocalBoard } from '../../system/local-json.ts'
+import type { LocalBoard } from '../../system/data/local-json.ts'
 
 interface FoundDeps {
   /** Found after the beginning. */

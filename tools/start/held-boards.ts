@@ -1,7 +1,7 @@
 // The boards that this system holds for itself. Its sidecar finds them, and asks for each: it is a
 // process of its own that may die, and no other Signalbox may have them until it runs again.
 
-import type { LockedBoard, TakeBoard } from '../../system/board-lock.ts'
+import type { LockedBoard, TakeBoard } from '../../system/data/board-lock.ts'
 
 export class HeldBoards {
   readonly #take: TakeBoard

@@ -2,13 +2,13 @@
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { LockedBoard } from '../../system/board-lock.ts'
+import type { LockedBoard } from '../../system/data/board-lock.ts'
 import {
   type GatewaySecrets,
   type SimulatorSettings,
   simulatorVariables,
-} from '../../system/gateways.ts'
-import { LOOPBACK } from '../../system/ports.ts'
+} from '../../system/local/gateways.ts'
+import { LOOPBACK } from '../../system/local/ports.ts'
 import { StartError } from '../../system/start-error.ts'
 import type { ChildSpec } from './child.ts'
 

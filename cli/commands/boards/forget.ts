@@ -1,7 +1,7 @@
 // Takes a board that no sidecar publishes off the list of a Signalbox.
 
 import { join } from 'node:path'
-import { DATA_DIR } from '../../../system/data-folder.ts'
+import { DATA_DIR } from '../../../system/data/data-folder.ts'
 import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { FAILED } from '../../exit-codes.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { prepareSchema } from '../../../system/migrate.ts'
+import { prepareSchema } from '../../../system/database/migrate.ts'
 import { startLibsql } from '../../../tools/harness/database.ts'
 import {
   openThreaded,

@@ -2,8 +2,12 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../system/gateways.ts'
-import { writeLocalJson } from '../../../system/local-json.ts'
+import { writeLocalJson } from '../../../system/data/local-json.ts'
+import {
+  describeGateways,
+  gatewaySecrets,
+  simulatedGateways,
+} from '../../../system/local/gateways.ts'
 import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
 import { giveSecret } from '../../support/run-home.ts'
 import { tempFolder } from '../../support/temp-folder.ts'

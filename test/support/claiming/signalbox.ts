@@ -1,7 +1,7 @@
 // `signalbox` with the board of a folder that agents work in.
 
 import { join } from 'node:path'
-import { loopbackUrl } from '../../../system/ports.ts'
+import { loopbackUrl } from '../../../system/local/ports.ts'
 import { SIGNALBOX } from '../../../tools/harness/config.ts'
 import { freePort } from '../../../tools/harness/free-port.ts'
 import { Process } from '../../../tools/harness/process.ts'

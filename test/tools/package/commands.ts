@@ -5,7 +5,7 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { lanAddresses } from '../../../system/share.ts'
+import { lanAddresses } from '../../../system/local/share.ts'
 import { denoBinary } from '../../../tools/start/deno.ts'
 import { serveEdge } from '../../sidecar/edge-server.ts'
 import { token } from '../../support/edge.ts'

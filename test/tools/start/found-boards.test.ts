@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LocalBoard } from '../../../system/local-json.ts'
+import type { LocalBoard } from '../../../system/data/local-json.ts'
 import { FoundBoards } from '../../../tools/start/found-boards.ts'
 
 const boardOf = (path: string): LocalBoard => ({ path, dir: path, layout: 'cairn' })

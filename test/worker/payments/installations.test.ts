@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { backUp, restore } from '../../../system/backup/backup.ts'
-import { prepareSchema } from '../../../system/migrate.ts'
+import { backUp, restore } from '../../../system/database/backup/backup.ts'
+import { prepareSchema } from '../../../system/database/migrate.ts'
 import type { GatewayUnavailableException } from '../../../worker/payments/domain/exceptions.ts'
 import { newId } from '../../../worker/payments/domain/new-id.ts'
 import { fib } from '../../../worker/payments/gateways/fib/fib.ts'

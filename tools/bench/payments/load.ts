@@ -4,7 +4,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../../system/ports.ts'
+import { LOOPBACK } from '../../../system/local/ports.ts'
 
 export interface Reply {
   status: number

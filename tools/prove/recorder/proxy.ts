@@ -11,7 +11,7 @@ import {
 } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loopbackUrl } from '../../../system/ports.ts'
+import { loopbackUrl } from '../../../system/local/ports.ts'
 import { listen } from '../../harness/free-port.ts'
 
 interface Conditions {

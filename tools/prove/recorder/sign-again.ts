@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SIMULATIONS } from '../../../simulator/simulations.ts'
 import type { Simulation } from '../../../simulator/simulator.ts'
-import type { GatewaySecrets } from '../../../system/gateways.ts'
+import type { GatewaySecrets } from '../../../system/local/gateways.ts'
 import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
 
 export interface SentWebhook {

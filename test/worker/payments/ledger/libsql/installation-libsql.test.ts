@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../../libraries/testing/fake-clock.ts'
-import { prepareSchema } from '../../../../../system/migrate.ts'
+import { prepareSchema } from '../../../../../system/database/migrate.ts'
 import {
   comparing,
   Installation,

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { prepareSchema } from '../../../../../system/migrate.ts'
+import { prepareSchema } from '../../../../../system/database/migrate.ts'
 import { denoBinary } from '../../../../../tools/start/deno.ts'
 import { isTransient } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
