@@ -75,10 +75,11 @@ describe('room for streams', () => {
             if (each.do === 'add') tally.add(held[held.push(each.holder) - 1] ?? '')
             else if (at >= 0) tally.remove(held.splice(at, 1)[0] ?? '')
           } else {
-            const isNew = isRefused || known !== held.length || each.do === 'report'
+            const streams = roundStreams(held.length)
+            const isNew = isRefused || known !== streams || each.do === 'report'
             const answer = each.do === 'report' ? tally.report() : tally.reportIfNew()
-            expect(answer).toBe(isNew ? held.length : undefined)
-            known = held.length
+            expect(answer).toBe(isNew ? streams : undefined)
+            known = streams
             isRefused = false
           }
         }
