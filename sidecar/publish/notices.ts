@@ -46,15 +46,19 @@ export function noticePlan(rules: readonly NoticeRule[], log: Log): NoticePlan {
     }
   }
   const running = new WeakSet<CommandEdge>()
+  /** They have had something due since they were last asked. */
+  const signalled = new WeakSet<CommandEdge>()
+  const runSignalled = async (edge: CommandEdge): Promise<void> => {
+    running.add(edge)
+    while (signalled.delete(edge))
+      await runDue(edge).catch((error) => log('error', 'sidecar.defect', { error }))
+    running.delete(edge)
+  }
   return {
     rules: published,
     due(edge) {
-      if (running.has(edge)) return
-      running.add(edge)
-      const failed = (error: unknown) => log('error', 'sidecar.defect', { error })
-      void runDue(edge)
-        .catch(failed)
-        .finally(() => running.delete(edge))
+      signalled.add(edge)
+      if (!running.has(edge)) void runSignalled(edge)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -10,7 +11,7 @@ import { tempFolder } from '../../support/temp-folder.ts'
 const NODE = process.execPath
 const silent = () => undefined
 
-/** An edge with these commands due, once. */
+/** An edge with these commands due, once, and then what is queued. */
 function edgeWith(commands: DueCommands['commands']) {
   const ended: CommandEnd[] = []
   let left = commands
@@ -25,7 +26,10 @@ function edgeWith(commands: DueCommands['commands']) {
       return { ok: true, value: {} }
     },
   }
-  return { edge, ended }
+  const queue = (more: DueCommands['commands']) => {
+    left = more
+  }
+  return { edge, ended, queue }
 }
 const due = (command = '', id = 'ntc_1') => ({
   id,
@@ -79,4 +83,23 @@ it('says why one failed, without what stands in the file, and runs nothing that 
   expect(await ends([`/nowhere/${'at/'.repeat(300)}all`])).toBe('It cannot be run: ENOENT.')
   expect(await ends([NODE, 'a\0b'])).toBe('It cannot be run: ERR_INVALID_ARG_VALUE.')
   expect(await ends([NODE], '0123456789abcdef')).toBe('This sidecar has no such command.')
+})
+
+it('runs a command that becomes due while another runs, without a second signal', async () => {
+  const dir = tempFolder()
+  const [began, goOn] = [join(dir, 'began'), join(dir, 'go-on')]
+  const script = `
+    const { existsSync, writeFileSync } = require('node:fs')
+    writeFileSync(process.argv[1], '')
+    setInterval(() => existsSync(process.argv[2]) && process.exit(), 5)`
+  const command = [NODE, '-e', script, began, goOn] as const
+  const plan = noticePlan([{ on: 'stalled', to: { command } }], silent)
+  const { edge, ended, queue } = edgeWith([due(nameOf(plan))])
+  plan.due(edge)
+  await vi.waitUntil(() => existsSync(began), PATIENT)
+  queue([due(nameOf(plan), 'ntc_2')])
+  plan.due(edge)
+  writeFileSync(goOn, '')
+  await vi.waitUntil(() => ended.length === 2, PATIENT)
+  expect(ended).toEqual([{ id: 'ntc_1' }, { id: 'ntc_2' }])
 })
