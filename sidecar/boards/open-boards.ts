@@ -200,13 +200,14 @@ class Boards implements OpenBoards {
   /** Another tree of its repository leads now. Its sidecar ends, and one in that tree begins. */
   #moveTo(board: BoardRun, found: NamedBoard, end: AbortSignal): void {
     if (board.isLeaving) return
-    void board.leave().then(() => {
+    const goOn = () => {
       if (end.aborted) return
       this.#add(found, board.release, performance.now())
       this.#plan.log('info', 'board.moved', { board: board.name, dir: found.dir })
       this.#plan.onLeft?.(board)
       this.#open(end)
-    })
+    }
+    void board.leave().then(goOn).catch(this.#defect)
   }
 
   /** Ends its sidecar if it has been missing for long. A search of its own may be cut short. */
@@ -214,13 +215,17 @@ class Boards implements OpenBoards {
     const { missingForMs = MISSING_FOR_MS, log, onLeft } = this.#plan
     const missingMs = board.missingMs(isUnfound, performance.now())
     if (missingMs === undefined || missingMs < missingForMs || board.isLeaving) return
-    void board.leave().then(async () => {
-      await board.release()
+    const giveBack = async () => {
+      // Its folder may return, whatever became of the lock.
+      await board.release().catch(this.#defect)
       this.#boards.delete(key)
       log('info', 'board.left', { board: board.name, dir: board.dir })
       onLeft?.(board)
-    })
+    }
+    void board.leave().then(giveBack).catch(this.#defect)
   }
+
+  #defect = (error: unknown): void => this.#plan.log('error', 'boards.defect', { error })
 
   /** Why there is no board at all. */
   get none(): StoreError | undefined {
@@ -257,8 +262,7 @@ class Boards implements OpenBoards {
   }
 
   async #run(end: AbortSignal): Promise<void> {
-    const defect = (error: unknown) => this.#plan.log('error', 'boards.defect', { error })
-    const reporting = this.#reportGone(this.#plan).catch(defect)
+    const reporting = this.#reportGone(this.#plan).catch(this.#defect)
     this.#open(end)
     for (;;) {
       const pause = (this.#plan.pauseMs ?? pauseMs)(this.#searchMs, this.#boards.size > 0)
@@ -266,13 +270,13 @@ class Boards implements OpenBoards {
       await sleep(pause, undefined, { signal }).catch(() => undefined)
       if (end.aborted) break
       if (this.#hurry.signal.aborted) this.#hurry = new AbortController()
-      await this.look({ since: performance.now(), signal: end }).catch(defect)
+      await this.look({ since: performance.now(), signal: end }).catch(this.#defect)
       for (const board of this.boards()) board.retry()
       this.#open(end)
     }
     await Promise.all([reporting, ...this.#running])
-    await this.#remember().catch(defect)
-    for (const { release } of this.boards()) await release().catch(defect)
+    await this.#remember().catch(this.#defect)
+    for (const { release } of this.boards()) await release().catch(this.#defect)
   }
 
   /** Opens the sidecars of those that have none, a few at a time. */

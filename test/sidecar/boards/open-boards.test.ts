@@ -241,6 +241,21 @@ test('one whose folder stays missing is let go as missing, and is found again if
   expect(logged('board.defect')).toEqual([])
 })
 
+test('one that cannot be given back is let go all the same, and found again if it returns', async () => {
+  const dir = makeFolder({ ...CAIRN, ...below('a', KIRO) })
+  const away = makeFolder({})
+  const lock = async () => () => Promise.reject(new Error('EROFS'))
+  const { names, ids, ready, logged } = await publish(dir, { missingForMs: 0, lock })
+  await ready
+  renameSync(join(dir, 'a'), join(away, 'a'))
+  await until(() => expect(logged('board.left')).toMatchObject([{ board: 'shop/a#kiro' }]))
+  expect(names()).toEqual(['shop'])
+  expect(logged('boards.defect')).toMatchObject([{ level: 'error', error: { message: 'EROFS' } }])
+  renameSync(join(away, 'a'), join(dir, 'a'))
+  writeFiles(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
+})
+
 test('a worktree leads while the main tree has no board, under the same name', async () => {
   const dir = makeFolder(below('main', CAIRN))
   const main = join(dir, 'main')
