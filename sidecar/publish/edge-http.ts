@@ -35,7 +35,10 @@ export class EdgeHttp implements Edge, CommandEdge {
   readonly repo: string
   readonly #options: EdgeHttpOptions
   readonly #transport: Transport
-  #token: string | undefined
+  /** As it was last read: a socket is opened after a request. */
+  #token = ''
+  /** It is read again before the next request. */
+  #isTokenOld: boolean = true
 
   constructor(options: EdgeHttpOptions) {
     this.#options = options
@@ -104,7 +107,8 @@ export class EdgeHttp implements Edge, CommandEdge {
   ): Promise<Reply<T>> {
     const { token } = this.#options
     try {
-      if (this.#token === undefined) this.#token = await token()
+      if (this.#isTokenOld) this.#token = await token()
+      this.#isTokenOld = false
     } catch (error) {
       return fail('unauthorized', `The token could not be read: ${messageOf(error)}`)
     }
@@ -119,7 +123,7 @@ export class EdgeHttp implements Edge, CommandEdge {
       return fail('network', `${target.origin} cannot be reached: ${messageOf(error)}`)
     }
     this.#noteSkew(answer)
-    if (answer.status === 401 || answer.status === 403) this.#token = undefined
+    if (answer.status === 401 || answer.status === 403) this.#isTokenOld = true
     return understand<T>(answer, isAnswer)
   }
 

@@ -354,4 +354,19 @@ describe('a socket', () => {
     expect(await dialled(open())).toEqual(['closed'])
     expect(seen).toEqual(['/api/sidecar?path=%2Fsrv%2Fmy+board&run=1', `Bearer ${TOKEN}`])
   })
+
+  test('has the last token, also after a request that was refused, and never none', async () => {
+    const seen: (string | undefined)[] = []
+    server.on('upgrade', ({ headers }: IncomingMessage, socket) => {
+      seen.push(headers.authorization)
+      socket.destroy()
+    })
+    const edge = open()
+    handle = answer(403, { error: 'No.', code: 'forbidden' })
+    expect(await edge.dueCommands()).toMatchObject({ ok: false, reason: 'unauthorized' })
+    await new Promise<void>((closed) =>
+      edge.attach?.(1, { open: () => undefined, text: () => undefined, closed }),
+    )
+    expect(seen).toEqual([`Bearer ${TOKEN}`])
+  })
 })
