@@ -199,7 +199,10 @@ describe('a masked report', () => {
     const refund = { id: 're_1', amount: 1, currency: 'EUR', status: 'failed', error } as const
     const report = {
       gatewayTransactionId: 'tr_1',
+      externalReferenceId: 'order-1',
       status: 'Paid',
+      amount: 1,
+      currency: 'EUR',
       error,
       refunds: { readAt: 1, refunds: [refund] },
       disputes: { id: 'tr_1', readAt: 1, parts: [], error },
