@@ -53,9 +53,10 @@ export function createClient(deps: ClientDeps) {
     kind: CallKind,
     verdict: Verdict,
     failure: string | undefined,
+    probe: number | undefined,
   ): Promise<void> {
     try {
-      const { opened } = await guard.report(gateway, kind, verdict, failure)
+      const { opened } = await guard.report(gateway, kind, verdict, failure, probe)
       if (opened) notify('CircuitOpened', { gateway, kind })
     } catch (error) {
       // The work is done, and its result matters more than the breaker's count.
@@ -83,7 +84,8 @@ export function createClient(deps: ClientDeps) {
         // A stranger may know an input that makes the gateway fail. Counting such failures would
         // let them open the circuit for every payer.
         const isByCallback = purpose !== 'call' && verdict() === 'failure'
-        await report(key, kind, isByCallback ? 'neutral' : verdict(), failure())
+        const counted = isByCallback ? 'neutral' : verdict()
+        await report(key, kind, counted, failure(), admission.probe)
       },
     }
   }

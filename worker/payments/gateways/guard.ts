@@ -15,12 +15,13 @@ import type { AnyGateway } from './gateway.ts'
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
   admit(gateway: string, kind: CallKind, purpose: Purpose): Promise<Admission>
-  /** `failure`: what failed, without secrets. */
+  /** `failure`: what failed, without secrets. `probe`: from the call's admission. */
   report(
     gateway: string,
     kind: CallKind,
     verdict: Verdict,
     failure?: string,
+    probe?: number,
   ): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
@@ -28,8 +29,9 @@ export interface GatewayGuard {
   health(gateways: readonly string[]): Promise<Readonly<Record<string, Breakers>>>
 }
 
+/** `probe`: only that of an open circuit has it. */
 export type Admission =
-  | { ok: true; accessToken?: string }
+  | { ok: true; accessToken?: string; probe?: number }
   | { ok: false; reason: 'circuit_open' | 'rate_limited'; retryAfterMs: number }
 
 /** Stores each circuit's state: a Map, or durable storage where processes are short-lived. */
@@ -72,12 +74,17 @@ export function createGuard(deps: GuardDeps): GatewayGuard {
       if (!decision.ok) return { ...decision, reason: 'circuit_open' }
       if (decision.state !== before) store.set(circuitOf(gateway, kind), decision.state)
       const accessToken = tokens.cached(gateway)
-      return { ok: true, ...(accessToken !== undefined && { accessToken }) }
+      const { probeUntil: probe } = decision.state
+      return {
+        ok: true,
+        ...(accessToken !== undefined && { accessToken }),
+        ...(probe !== undefined && { probe }),
+      }
     },
 
-    async report(gateway, kind, verdict, failure) {
+    async report(gateway, kind, verdict, failure, probe) {
       const before = stateOf(gateway, kind)
-      const { state, opened } = report(before, verdict, clock.now(), failure)
+      const { state, opened } = report(before, verdict, clock.now(), failure, probe)
       // Nearly every call succeeds: an unchanged state is not written to storage.
       if (!isSame(before, state)) store.set(circuitOf(gateway, kind), state)
       counted(log, 'debug', 'payments.gateway.reported', { gateway, kind, verdict })
@@ -127,7 +134,7 @@ export interface BreakerState {
   lastFailure?: string
   /** Set while the circuit is open: no call is made before this time. */
   openUntil?: number
-  /** Set while a probe runs: no other call is made before this time. */
+  /** Set while a probe runs, which is known by it: no other call is made before this time. */
   probeUntil?: number
 }
 
@@ -166,8 +173,8 @@ const leftMs = (until: number, now: number, longestMs: number): number =>
   hasCome(until, now, longestMs) ? 0 : until - now
 
 /**
- * An admitted call has ended. `opened`: its failure opened the circuit. A failed probe keeps the
- * circuit open and does not count as a new opening.
+ * An admitted call has ended. `probe`: the `probeUntil` of its own admission. `opened`: its failure
+ * opened the circuit. A failed probe keeps the circuit open and does not count as a new opening.
  * @forTests As `admit`.
  */
 export function report(
@@ -175,23 +182,21 @@ export function report(
   verdict: Verdict,
   now: number,
   failure?: string,
+  probe?: number,
 ): { state: BreakerState; opened: boolean } {
   if (verdict === 'success') return { state: CLOSED, opened: false }
-  const { probeUntil: probe, ...rest } = state
+  const { probeUntil, ...rest } = state
+  const isOpen = state.openUntil !== undefined
+  // A call that began before the circuit opened does not extend `openUntil`, nor end a probe.
+  if (isOpen && (probe === undefined || probe !== probeUntil)) return { state, opened: false }
   // A neutral result says nothing about the gateway: the next call is the probe.
   if (verdict === 'neutral') return { state: rest, opened: false }
   const failed = {
     failures: state.failures + 1,
     ...(failure !== undefined && { lastFailure: failure }),
   }
-  const openUntil = now + OPEN_MS
-  if (state.openUntil === undefined) {
-    if (failed.failures < MAX_FAILURES) return { state: failed, opened: false }
-    return { state: { ...failed, openUntil }, opened: true }
-  }
-  // A call that began before the circuit opened adds nothing new and does not extend `openUntil`.
-  if (probe === undefined) return { state, opened: false }
-  return { state: { ...failed, openUntil }, opened: false }
+  if (!isOpen && failed.failures < MAX_FAILURES) return { state: failed, opened: false }
+  return { state: { ...failed, openUntil: now + OPEN_MS }, opened: !isOpen }
 }
 
 /**

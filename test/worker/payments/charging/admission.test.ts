@@ -45,10 +45,10 @@ beforeEach(() => {
     if (admission.ok) open++
     return admission
   }
-  setup.guard.report = (gateway, kind, verdict) => {
+  setup.guard.report = (gateway, kind, verdict, ...rest) => {
     open--
     reported.push(verdict)
-    return report(gateway, kind, verdict)
+    return report(gateway, kind, verdict, ...rest)
   }
 })
 

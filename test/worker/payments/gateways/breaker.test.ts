@@ -28,6 +28,11 @@ function probing(now = OPEN_MS): BreakerState {
   if (!decision.ok) throw new Error('No probe was let through')
   return decision.state
 }
+/** The probe of `probing` ends. */
+const probed = (verdict: Verdict, now: number) => {
+  const state = probing()
+  return report(state, verdict, now, undefined, state.probeUntil)
+}
 
 describe('the circuit breaker', () => {
   it('opens at the fifth failure in a row, and reports that once', () => {
@@ -66,18 +71,18 @@ describe('the circuit breaker', () => {
   })
 
   it('closes when the probe succeeds', () => {
-    expect(report(probing(), 'success', 40_000)).toEqual({ state: CLOSED, opened: false })
+    expect(probed('success', 40_000)).toEqual({ state: CLOSED, opened: false })
   })
 
   it('stays open for the same time when the probe fails, which is not a new opening', () => {
-    const { state, opened } = report(probing(), 'failure', 40_000)
+    const { state, opened } = probed('failure', 40_000)
     expect(opened).toBe(false)
     expect(admit(state, 69_999).ok).toBe(false)
     expect(admit(state, 70_000).ok).toBe(true)
   })
 
   it('admits a new probe after a neutral one', () => {
-    const { state } = report(probing(), 'neutral', 40_000)
+    const { state } = probed('neutral', 40_000)
     expect(admit(state, 40_000).ok).toBe(true)
   })
 
@@ -92,8 +97,26 @@ describe('the circuit breaker', () => {
     expect(admit(state, 30_000).ok).toBe(true)
   })
 
+  it('is not decided by a call that was admitted before it opened while a probe runs', () => {
+    const state = probing()
+    for (const verdict of ['neutral', 'failure'] as const) {
+      expect(report(state, verdict, 40_000)).toEqual({ state, opened: false })
+    }
+    expect(report(state, 'success', 40_000).state).toEqual(CLOSED)
+  })
+
+  it('is not decided by a probe whose time was over when the next one began', () => {
+    const first = probing()
+    const next = admit(first, OPEN_MS + PROBE_TIMEOUT_MS)
+    if (!next.ok) throw new Error('No probe was let through')
+    for (const verdict of ['neutral', 'failure'] as const) {
+      const late = report(next.state, verdict, 200_000, undefined, first.probeUntil)
+      expect(late).toEqual({ state: next.state, opened: false })
+    }
+  })
+
   it('opens again, and reports it, after it was closed', () => {
-    const closed = report(probing(), 'success', 40_000).state
+    const closed = probed('success', 40_000).state
     expect(play(closed, 50_000, ...FIVE).at(-1)?.opened).toBe(true)
   })
 
@@ -103,7 +126,7 @@ describe('the circuit breaker', () => {
     expect(health(OPEN, OPEN_MS - 1)).toEqual({ state: 'open', failures: 5, openUntil })
     expect(health(OPEN, OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
     expect(health(probing(), OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
-    const again = last(probing(), OPEN_MS, 'failure')
+    const again = probed('failure', OPEN_MS).state
     expect(health(again, OPEN_MS)).toMatchObject({ state: 'open', failures: 6 })
     expect(health(last(again, 0, 'success'), 0)).toEqual({ state: 'closed', failures: 0 })
   })

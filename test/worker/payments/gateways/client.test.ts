@@ -110,6 +110,23 @@ describe('a call of a gateway', () => {
     expect(openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
   })
 
+  it('does not end the probe of another call, whether it failed or came to nothing', async () => {
+    for (const work of [async () => undefined, ask]) {
+      const setup = new GatewaySetup(shop, () => page('Sorry', 502))
+      const { client, guard, clock } = setup
+      const before = await client.admit(shop, 'charge')
+      for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
+      await clock.advance(30_000)
+      const probe = await client.admit(shop, 'charge')
+      if (!before.ok || !probe.ok) throw new Error('not admitted')
+      await setup.end(work(before.call).catch(() => undefined))
+      await before.end()
+      expect((await client.admit(shop, 'charge')).ok).toBe(false)
+      await probe.end()
+      expect((await client.admit(shop, 'charge')).ok).toBe(true)
+    }
+  })
+
   it('has the guard keep what failed, without the answer of the gateway', async () => {
     const setup = new GatewaySetup(shop, () => page('<p>secret</p>', 502))
     await expect(setup.end(setup.client.run(shop, 'charge', ask))).rejects.toThrow()

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import type { Arrival } from '../../../../worker/payments/acts/webhook.ts'
+import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
 import {
   LedgerRefused,
   LedgerUnavailable,
   OtherDatabase,
 } from '../../../../worker/payments/ledger/failures.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   answersOf,
   type LedgerApi,
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 
 /** A ledger in an object that answers so. Counts the stubs. */
-function ledgerOver(answer: Answer): Ledger {
+function ledgerOver(answer: Answer): LedgerApi {
   const namespace: LedgerNamespace = {
     getByName(name, options) {
       expect([name, options]).toEqual(['main', { locationHint: 'weur' }])
@@ -61,6 +61,20 @@ describe('the ledger in an object', () => {
       object({ dropOldEvents: async (before: number, limit: number) => before + limit }),
     )
     expect(await ledger.dropOldEvents(40, 2)).toBe(42)
+  })
+
+  it('passes on which call is the probe of an open circuit', async () => {
+    const fetch = async () => new Response()
+    const deps = { gateways: new Map(), clock, fetch, log: () => undefined, store: new Map() }
+    const guard = ledgerOver(object(createGuard(deps)))
+    for (let call = 0; call < 5; call++) await guard.report('bank', 'charge', 'failure')
+    await clock.advance(30_000)
+    const probe = await guard.admit('bank', 'charge', 'call')
+    if (!probe.ok) throw new Error('not admitted')
+    await guard.report('bank', 'charge', 'neutral')
+    expect((await guard.admit('bank', 'charge', 'call')).ok).toBe(false)
+    await guard.report('bank', 'charge', 'neutral', undefined, probe.probe)
+    expect((await guard.admit('bank', 'charge', 'call')).ok).toBe(true)
   })
 
   it('distinguishes an unavailable ledger from a failed call', async () => {
