@@ -14,6 +14,7 @@ import type {
 } from '../../libraries/api/types.ts'
 import { taskRoute } from '../../libraries/client/message.ts'
 import { BoardError } from '../../libraries/client/types.ts'
+import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import { askEdge, EdgeRefused } from '../request.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import type { Release } from './kept-claims.ts'
@@ -65,9 +66,9 @@ export function claimsAt({ path: board = '', ...edge }: BoardAtEdge) {
     /** Whether the task is closed in this linked worktree, else in the main one. */
     async isClosed(id: string, tree: string | undefined): Promise<boolean> {
       const row = await ask<Task>(taskRoute(id))
-      const { config } = await ask<{ config?: { closed: string[] } }>('/status')
+      const { config } = await ask<Pick<BoardStatus, 'config'>>('/status')
       const copy = tree === undefined ? row : row.trees?.find((it) => it.tree === tree)
-      return copy?.status !== undefined && (config?.closed.includes(copy.status) ?? false)
+      return copy?.status !== undefined && statusesOf(config).isClosed(copy.status)
     },
   }
 }

@@ -49,7 +49,6 @@ export interface Board {
 
 /** What follows from all tasks and the configuration together. */
 interface States extends Statuses {
-  closed: ReadonlySet<string>
   /** Those that anybody could begin now. */
   ready: ReadonlySet<Task>
   /** The first status of a task that is begun, and not closed. */
@@ -67,7 +66,7 @@ function statesOf({ tasks, config, layout }: Ruled): States {
   const statuses = statusesOf(config)
   const isBegun = (status: string) => !statuses.isToDo(status) && !statuses.isClosed(status)
   const begun = config?.states.find(isBegun)
-  const states = { ...statuses, closed: new Set(config?.closed), ready, begun }
+  const states = { ...statuses, ready, begun }
   known.set(tasks, { config, layout, states })
   return states
 }
@@ -104,10 +103,10 @@ function inOrder(tasks: Board['tasks'], shown: Cards): Task[] {
 /** Makes the card of a task, for as long as the board is this one. */
 export function cardMaker(board: Board): (task: Task) => CardData {
   const { tasks, sessions, config, moment } = board
-  const { closed, ready, begun, isClosed, isToDo } = statesOf(board)
+  const { ready, begun, isClosed, isToDo } = statesOf(board)
   const work = workByTask(sessions?.values() ?? [])
   return (task) => {
-    const isDone = closed.has(task.status)
+    const isDone = isClosed(task.status)
     const session = isDone ? undefined : sessions?.get(task.sessionId ?? '')
     const parentTitle = tasks.get(task.parent ?? '')?.title
     const facts = { ...moment, isClosed, isReady: ready.has(task) }
@@ -117,7 +116,7 @@ export function cardMaker(board: Board): (task: Task) => CardData {
     return {
       task,
       isClosed: isDone,
-      waitsFor: isDone || task.ready || !config ? NOTHING : waitingOf(task, board, closed),
+      waitsFor: isDone || task.ready || !config ? NOTHING : waitingOf(task, board, isClosed),
       ...(parentTitle !== undefined && { parentTitle }),
       ...(state && { state }),
       ...(isElsewhere && { column: begun }),
@@ -138,11 +137,11 @@ const isAtWork = (state: TaskState | undefined): boolean =>
 
 const NOTHING: readonly Waiting[] = []
 
-function waitingOf(task: Task, { tasks }: Board, closed: ReadonlySet<string>): Waiting[] {
+function waitingOf(task: Task, { tasks }: Board, isClosed: States['isClosed']): Waiting[] {
   return (task.deps ?? []).flatMap((id) => {
     const dep = tasks.get(id)
     if (!dep) return { id, isKnown: false }
-    return closed.has(dep.status) ? [] : { id, isKnown: true }
+    return isClosed(dep.status) ? [] : { id, isKnown: true }
   })
 }
 

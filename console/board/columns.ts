@@ -3,6 +3,7 @@
 import type { BoardConfig } from '../../libraries/api/types.ts'
 import { compareIds } from '../../worker/board/tasks/next-task.ts'
 import { TASK_STATES } from '../../worker/board/tasks/task-state.ts'
+import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {
@@ -29,9 +30,9 @@ export function columnsOf(
   isShown: (card: CardData) => boolean,
   turned: ReadonlySet<string> = new Set(),
 ): readonly Column[] {
-  const closed = new Set(config?.closed)
+  const statuses = statusesOf(config)
   const empty = (status: string) => {
-    const isClosed = closed.has(status)
+    const isClosed = statuses.isClosed(status)
     // Nobody looks for what was done first.
     const isByChange = isClosed !== turned.has(status)
     return { status, isClosed, isByChange, canSort: false, cards: [] as CardData[], total: 0 }

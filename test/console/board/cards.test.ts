@@ -37,10 +37,11 @@ describe('a card', () => {
       boardOf([
         task('LAMP-1', { deps: ['LAMP-9'], status: 'done' }),
         task('LAMP-2', { deps: ['LAMP-9'], ready: true }),
+        task('LAMP-3', { deps: ['LAMP-9'], status: 'Done' }),
       ]),
       NONE,
     )
-    expect([...cards.values()].map(({ waitsFor }) => waitsFor)).toEqual([[], []])
+    expect([...cards.values()].map(({ waitsFor }) => waitsFor)).toEqual([[], [], []])
   })
 
   it('does not show what blocks it before the closed states are known', () => {

@@ -61,7 +61,7 @@ export function chooseNamed(
   if (holder) return claimed(id, holder)
   if (!task) return { reason: 'not_found' }
   const facts = { find: board.find, ...statusesOf(board.config) }
-  if (board.config?.closed.includes(task.status)) return { reason: 'closed' }
+  if (facts.isClosed(task.status)) return { reason: 'closed' }
   const other = holderAround(task, wish, board.find, holders)
   if (other) return claimed(...other)
   const taken = settings.perParent && holderBeside(task, wish, board.find, holders)

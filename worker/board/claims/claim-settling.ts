@@ -60,15 +60,12 @@ export class ClaimSettling {
     // What was done is not offered under another number either.
     const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
     if (claims.length + this.#claims.restless().length === 0) return turn.frames
-    const config = this.#board.config()
-    const closed = new Set(config?.closed)
-    const isOpen: IsOpen = ({ status }) => !closed.has(status)
+    const { isClosed } = statusesOf(this.#board.config())
+    const isOpen: IsOpen = ({ status }) => !isClosed(status)
     // One whose task another came to is over.
     const left = this.#follow(claims, isOpen, turn) ? this.#held() : held
     for (const claim of left) this.#settleOne(claim, isOpen, turn)
-    for (const claim of this.#claims.restless()) {
-      this.#rest(claim, statusesOf(config).isClosed, turn)
-    }
+    for (const claim of this.#claims.restless()) this.#rest(claim, isClosed, turn)
     this.#writes.plan(now)
     return turn.frames
   }

@@ -26,14 +26,15 @@ export function findTask(
   }
   const { isClosed } = statusesOf(config)
   const { closed = [] } = config ?? {}
-  const open = board.openTasks(closed)
+  const isOpen = ({ status }: LightTask) => !isClosed(status)
+  const open = board.openTasks(closed).filter(isOpen)
   const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
   const { tree } = wish
   const inTree = tree === undefined ? [] : open.filter((it) => isClosedInTree(it, tree, isClosed))
   // What waits for them is ready for who works in that tree.
   const waiting = inTree.length === 0 ? [] : board.waitingFor(inTree.map(({ id }) => id))
   for (const task of waiting) {
-    if (isClosed(task.status) || read.has(task.id)) continue
+    if (!isOpen(task) || read.has(task.id)) continue
     read.set(task.id, task)
     open.push(task)
   }
@@ -41,8 +42,8 @@ export function findTask(
   const hasParts = amongst(() => board.wholes())
   const waits = {
     isWhole: amongst(() => board.wholesOfWaiting(closed)),
-    parts: () => board.waitingParts(closed),
-    all: () => board.withDeps(closed),
+    parts: () => board.waitingParts(closed).filter(isOpen),
+    all: () => board.withDeps(closed).filter(isOpen),
   }
   const fileHash = (id: string) => stored(id)?.fileHash
   const found = chooseNext(

@@ -4,7 +4,7 @@
 import type { Sql, SqlValue } from '../../shared/sql.ts'
 import type { LightTask } from '../wire.ts'
 
-/** A task that reads open, if the value is a list of the closed statuses. */
+/** May have more: only `statusesOf` knows a closed status in another case. */
 const OPEN = 'status NOT IN (SELECT value FROM json_each(?))'
 /** One look at all tasks. */
 const PARTS = 'SELECT DISTINCT parent, part_of FROM tasks'

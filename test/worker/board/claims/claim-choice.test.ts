@@ -273,6 +273,32 @@ describe('the parts of a task', () => {
   })
 })
 
+describe('a task whose file writes a closed status in another case', () => {
+  const done = { upserts: [todo('A-1', { status: 'Done' })] }
+
+  it('is closed by name, where it is forced, too', () => {
+    const it = board(CONFIG, ...done.upserts)
+    expect(it.given({ task: 'A-1' })).toBe('closed')
+    expect(it.given({ task: 'A-1', force: true })).toBe('closed')
+    expect(it.given()).toBe('nothing_ready')
+  })
+
+  it('ends its claim as finished', () => {
+    const it = board(CONFIG, todo('A-1'))
+    it.claim({ task: 'A-1' })
+    it.change(done)
+    expect(it.sessions()).toMatchObject([{ task: 'A-1', health: 'finished' }])
+  })
+
+  it.each([true, false])('is no open part of another task (ready: %s)', (ready) => {
+    const parts = [
+      todo('A-1.1', { status: 'Done', parent: 'A-1', ready }),
+      todo('A-1.2', { status: 'DONE ', parent: 'A-1', ready, deps: ['A-1.1'] }),
+    ]
+    expect(board(CONFIG, todo('A-1'), ...parts).given()).toBe('A-1')
+  })
+})
+
 describe('why a task is not ready', () => {
   const TREE = mark('feat', { status: 'doing' })
   it.each<[string, Partial<Task>, object[], RegExp]>([
@@ -327,7 +353,7 @@ it('gives no task whose part waits for it through a closed one alone', () => {
 const ids = ['A', 'B', 'C', 'D', 'E', 'F']
 const anyTask = fc.record(
   {
-    status: fc.constantFrom('todo', 'todo', 'todo', 'doing', 'done'),
+    status: fc.constantFrom('todo', 'todo', 'todo', 'doing', 'done', 'Done'),
     parent: fc.constantFrom('A', 'A', 'B', 'C', 'none'),
     partOf: fc.constantFrom('A', 'C', 'D', 'none'),
     deps: fc.subarray(ids, { minLength: 1, maxLength: 2 }),
