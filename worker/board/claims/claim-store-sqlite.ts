@@ -176,7 +176,8 @@ export function sqliteClaimStore(sql: Sql) {
     validOf: (actor: string, now: number): Claim[] =>
       claims('actor = ? AND ended = 0 AND expires_at > ?', actor, now),
     openOf: (task: string): Claim | undefined => claims('task = ? AND ended = 0', task)[0],
-    endedOf: (task: string): Claim[] => claims('task = ? AND ended > 0', task),
+    /** The oldest first. */
+    endedOf: (task: string): Claim[] => claims('task = ? AND ended > 0 ORDER BY generation', task),
     lastOf: (task: string): Claim | undefined => claims('task = ? AND ended <> 3', task)[0],
     /** All that are kept, the oldest first. */
     all: (): Claim[] => claims('true ORDER BY generation'),
