@@ -3,17 +3,12 @@
 
 import type { FileTable } from '../files/file-table.ts'
 import type { BaseTasks } from './base-tasks.ts'
-import { isInAll, isMergedAway, pathIn, type Tree } from './tree.ts'
+import { isInAll, isMergedAway, pathIn, type TreeView } from './tree.ts'
 
-interface OneTree {
-  readonly tree: Tree
-  readonly isKnown: boolean
-  /** Of the main tree's file in the same place. */
-  mainHash(path: string): string | undefined
-}
+type View = Pick<TreeView, 'tree' | 'isKnown' | 'mainHash'>
 
 export class AbsentFiles {
-  readonly #of: OneTree
+  readonly #view: View
   readonly #table: Pick<FileTable, 'hashOf'>
   readonly #bases: BaseTasks
   /** They were there once. */
@@ -22,8 +17,8 @@ export class AbsentFiles {
   readonly #vanished = new Map<string, ReadonlySet<string>>()
 
   /** `table`: what is known of its files. */
-  constructor(of: OneTree, table: Pick<FileTable, 'hashOf'>, bases: BaseTasks) {
-    this.#of = of
+  constructor(view: View, table: Pick<FileTable, 'hashOf'>, bases: BaseTasks) {
+    this.#view = view
     this.#table = table
     this.#bases = bases
   }
@@ -38,7 +33,7 @@ export class AbsentFiles {
   }
 
   paths(): string[] {
-    const { bases = [], dir } = this.#of.tree
+    const { bases = [], dir } = this.#view.tree
     const known = bases.flatMap((base) => [...base.keys()].map((name) => pathIn(dir, name)))
     return [...known, ...this.#removed].filter((path) => !this.#isThere(path))
   }
@@ -58,7 +53,7 @@ export class AbsentFiles {
       yield* this.#vanished.get(path) ?? []
       this.#vanished.delete(path)
       if (!this.#isInNeither(path)) continue
-      const [tasks] = this.#bases.of(this.#of.tree, path) ?? []
+      const [tasks] = this.#bases.of(this.#view.tree, path) ?? []
       if (!tasks) continue
       this.#vanished.set(path, new Set(tasks.keys()))
       yield* tasks.keys()
@@ -67,7 +62,7 @@ export class AbsentFiles {
 
   /** Whether the tree removed the task of this name, which is in this file there. */
   hasRemoved(name: string, path: string): boolean {
-    const { tree } = this.#of
+    const { tree } = this.#view
     if (this.#isThere(path)) return false
     if (this.hasVanished(name)) return true
     return tree.bases ? isInAll(tree, path) && !isMergedAway(tree, path) : this.#removed.has(path)
@@ -77,10 +72,10 @@ export class AbsentFiles {
     [...this.#vanished.values()].some((names) => names.has(name))
 
   #isInNeither(path: string): boolean {
-    const { tree, isKnown } = this.#of
+    const { tree, isKnown } = this.#view
     const kind = tree.store.classify(path)
     if (!isKnown || tree.isSparse || (kind !== 'task' && kind !== 'about')) return false
-    return this.#of.mainHash(path) === undefined && !this.#isThere(path) && isInAll(tree, path)
+    return this.#view.mainHash(path) === undefined && !this.#isThere(path) && isInAll(tree, path)
   }
 
   #isThere = (path: string): boolean => this.#table.hashOf(path) !== undefined

@@ -8,9 +8,9 @@ import type { SeenStat } from '../files/file-stat.ts'
 import type { FileTable } from '../files/file-table.ts'
 import { parseFile } from '../files/parse-file.ts'
 import type { BaseTasks } from './base-tasks.ts'
-import { type Copy, copiesIn, type Differences, type Differing } from './differences.ts'
+import { type Copy, copiesIn, type Differing } from './differences.ts'
 import { blobIds, isInAny, isUnchanged, type Tree } from './tree.ts'
-import { type MainFiles, type ReadDifferences, TreeTasks } from './tree-tasks.ts'
+import { type Change, type MainFiles, type ReadDifferences, TreeTasks } from './tree-tasks.ts'
 
 /** What the trees of a board share. */
 interface Shared {
@@ -146,49 +146,38 @@ export class TreeFiles {
 
   /** Takes the tree as it is now. What was unchanged, and is not by these merge bases, is due. */
   rebase(tree: Tree): void {
-    this.#tasks.setAll((differences) => {
+    this.#tasks.setAll(() => {
       this.#tree = tree
       for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
         if (isBlob(hash) && !this.#isUnchanged(path, hash, [hash])) this.#shared.due.add(path)
-      for (const [path, file] of differences.entries()) this.#compareAgain(differences, path, file)
+      return this.#comparedAgain()
     })
   }
 
   /** All were read: what is only known from an earlier run is over. */
   readAll(): void {
-    this.#tasks.setAll((differences) => {
-      for (const [path] of differences.entries())
-        if (this.table.hashOf(path) === undefined) differences.forget(path)
+    this.#tasks.setAll(() => {
       this.#keptRemoved = undefined
       this.#isKnown = true
+      return this.#forgotten((path) => this.table.hashOf(path) === undefined)
     })
   }
 
   /** The tree is no more. */
   drop(): void {
-    this.#tasks.setAll((differences) => {
-      for (const [path] of differences.entries()) differences.forget(path)
+    this.#tasks.setAll(() => {
       for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
       this.#isKnown = false
+      return this.#forgotten(() => true)
     })
   }
 
   /** Takes what an earlier run knew. It counts, and each file that is there is read anew. */
   restore({ files, gone }: KeptFiles): void {
-    this.#tasks.setAll((differences) => {
-      for (const { name, hash, blobs, copies, besides } of files) {
-        const path = this.#tree.store.root + name
-        if (this.#isUnchanged(path, hash, blobs)) continue
-        differences.put(path, {
-          hash,
-          blobs,
-          copies: copies.map((copy) => ({ ...copy, fact: { ...copy.fact, path } })),
-          besides: besides.map((fact) => ({ ...fact, path })),
-          ...(this.#isList(path) && { list: this.#tree }),
-        })
-      }
+    this.#tasks.setAll(() => {
       this.#keptRemoved = new Set(gone)
       this.#isKnown = true
+      return this.#restored(files)
     })
   }
 
@@ -274,14 +263,33 @@ export class TreeFiles {
     this.#tasks.setUntouched(path, withoutFacts(file), differing)
   }
 
-  #compareAgain(differences: Differences, path: string, file: Differing): void {
-    const { hash, blobs, copies, besides } = file
-    const isBare = copies.length + besides.length === 0
-    if (!this.#isUnchanged(path, hash, blobs)) {
-      if (isBare || this.#isList(path)) this.#shared.due.add(path)
-    } else if (!isBare) {
-      differences.put(path, { hash, blobs, copies: NONE, besides: NONE })
+  /** Those that differ, and are as a merge base has them by now. Others may be due. */
+  *#comparedAgain(): Generator<Change> {
+    for (const [path, { hash, blobs, copies, besides }] of this.differences.entries()) {
+      const isBare = copies.length + besides.length === 0
+      if (!this.#isUnchanged(path, hash, blobs)) {
+        if (isBare || this.#isList(path)) this.#shared.due.add(path)
+      } else if (!isBare) yield [path, { hash, blobs, copies: NONE, besides: NONE }]
     }
+  }
+
+  *#restored(files: KeptFiles['files']): Generator<Change> {
+    for (const { name, hash, blobs, copies, besides } of files) {
+      const path = this.#tree.store.root + name
+      if (this.#isUnchanged(path, hash, blobs)) continue
+      const differing = {
+        hash,
+        blobs,
+        copies: copies.map((copy) => ({ ...copy, fact: { ...copy.fact, path } })),
+        besides: besides.map((fact) => ({ ...fact, path })),
+        ...(this.#isList(path) && { list: this.#tree }),
+      }
+      yield [path, differing]
+    }
+  }
+
+  *#forgotten(isGone: (path: string) => boolean): Generator<Change> {
+    for (const [path] of this.differences.entries()) if (isGone(path)) yield [path, undefined]
   }
 
   #isUnchanged(path: string, hash: string, blobs: readonly string[]): boolean {

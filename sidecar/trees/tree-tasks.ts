@@ -9,7 +9,7 @@ import type { Store } from '../layouts/layout.ts'
 import { AbsentFiles } from './absent-files.ts'
 import type { BaseTasks } from './base-tasks.ts'
 import { Differences, type Differing } from './differences.ts'
-import type { Tree } from './tree.ts'
+import type { TreeView } from './tree.ts'
 
 /** What is known of the main tree. */
 export interface MainFiles {
@@ -25,21 +25,15 @@ export interface MainFiles {
   remove(fact: Fact): void
 }
 
-/** A tree, and where the main one has its files. */
-interface OneTree {
-  readonly tree: Tree
-  /** Until then none of its tasks counts. */
-  readonly isKnown: boolean
-  mainPath(path: string): string
-  mainHash(path: string): string | undefined
-}
-
 interface Deps {
   main: MainFiles
   bases: BaseTasks
   /** Takes the names of tasks. */
   touched: Set<string>
 }
+
+/** Undefined: the file has the main tree's bytes, or is gone. */
+export type Change = readonly [path: string, differing: Differing | undefined]
 
 export type ReadDifferences = Omit<Differences, 'put' | 'forget'>
 
@@ -48,7 +42,7 @@ const sharedName = interning(100_000)
 
 export class TreeTasks {
   readonly table: FileTable
-  readonly #of: OneTree
+  readonly #view: TreeView
   readonly #main: MainFiles
   readonly #touched: Set<string>
   readonly #differences: Differences
@@ -56,13 +50,13 @@ export class TreeTasks {
   /** Since it was last asked. */
   #isTouched: boolean = true
 
-  constructor(of: OneTree, { main, bases, touched }: Deps) {
-    this.#of = of
+  constructor(view: TreeView, { main, bases, touched }: Deps) {
+    this.#view = view
     this.#main = main
     this.#touched = touched
-    this.table = new FileTable(of.tree.store.root, sharedName)
+    this.table = new FileTable(view.tree.store.root, sharedName)
     this.#differences = new Differences(main, bases)
-    this.#absent = new AbsentFiles(of, this.table, bases)
+    this.#absent = new AbsentFiles(view, this.table, bases)
   }
 
   get differences(): ReadDifferences {
@@ -95,11 +89,11 @@ export class TreeTasks {
     this.touchAt(path)
   }
 
-  /** Sets any of them. */
-  setAll(set: (differences: Differences) => void): void {
-    if (this.#of.isKnown) this.#touchAll()
-    set(this.#differences)
-    if (this.#of.isKnown) this.#touchAll()
+  /** Sets what `change` answers. With the tree that it changes, any task may be another. */
+  setAll(change: () => Iterable<Change>): void {
+    if (this.#view.isKnown) this.#touchAll()
+    for (const [path, differing] of change()) this.#differ(path, differing)
+    if (this.#view.isKnown) this.#touchAll()
   }
 
   /** The tasks that a file has, here and in the main tree. */
@@ -151,7 +145,7 @@ export class TreeTasks {
 
   *#namesAt(path: string): Generator<string> {
     yield* this.#differences.namesIn(path)
-    for (const { kind, id } of this.#main.files.factsOf(this.#of.mainPath(path)))
+    for (const { kind, id } of this.#main.files.factsOf(this.#view.mainPath(path)))
       if (kind === 'task') yield nameOf(this.#main.store, kind, id)
   }
 }

@@ -1,6 +1,14 @@
 // A linked worktree that has the board, and what its files have in common with the main tree's: by
 // the commits where the histories of the two part, and by what the main tree has had since. No I/O.
 //
+// The files of this folder:
+// - found-trees.ts has all trees that there are: open-trees.ts opens them, and merges.ts asks git
+//   what of them was merged; scan-trees.ts finds the files that changed in them;
+// - tree-copies.ts has what all of them made of a task; kept-trees.ts keeps it on disk;
+// - tree-files.ts has the files of one tree, in tree-tasks.ts, which touches the tasks in them:
+//   differences.ts has those that differ, absent-files.ts those that are absent;
+// - base-tasks.ts has the tasks of merge bases, for all trees.
+//
 // The words of this folder:
 // - merged: what the tree has committed, and the main tree has had since a merge base;
 // - differing: a file with other bytes than the main tree's;
@@ -32,6 +40,16 @@ export interface Tree {
   algorithm: 'sha1' | 'sha256'
   /** What is not there was not removed. */
   isSparse: boolean
+}
+
+/** A tree as it is now, and where the main one has its files. */
+export interface TreeView {
+  readonly tree: Tree
+  /** Until then none of its tasks counts. */
+  readonly isKnown: boolean
+  mainPath(path: string): string
+  /** Of the main tree's file in the same place. */
+  mainHash(path: string): string | undefined
 }
 
 /** What a tree has committed, and the main tree has had since a merge base. Paths from the top. */
