@@ -11,7 +11,7 @@ import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { noticePlan } from '../sidecar/publish/notices.ts'
 import { callTransport } from '../sidecar/publish/transport.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
-import { ConfigError, readConfig } from '../worker/config.ts'
+import { ConfigError } from '../worker/config.ts'
 import {
   CHECKED_EVERY_MS,
   healthCheck,
@@ -21,11 +21,6 @@ import {
   withHealthz,
 } from '../worker/healthz-process.ts'
 import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
-import { isServed } from '../worker/payments/config/payments-config.ts'
-import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
-import { fileOf } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import { staleWebhooks } from '../worker/payments/metrics.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
@@ -35,11 +30,8 @@ import type { Log as EdgeLog, Log } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
-import { type DataFolder, databaseIn } from './data/data-folder.ts'
 import { backupMetric } from './database/backup/backup.ts'
-import { guardDatabase, type KeptInstallation } from './database/installation.ts'
-import { noteDatabase } from './database/last-database.ts'
-import { prepareSchema } from './database/migrate.ts'
+import { openPaymentsDatabase, type PaymentsDatabasePlan } from './database/payments-database.ts'
 import { LOOPBACK, portRefused } from './local/ports.ts'
 import { StartError } from './start-error.ts'
 
@@ -55,16 +47,9 @@ export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
   isPolling: boolean
 }
 
-export interface SystemPlan {
-  data: DataFolder
-  /** Which database of payments it is to have. */
-  kept: KeptInstallation
+export interface SystemPlan extends PaymentsDatabasePlan {
   /** The console's page. The folder can be named before it is filled. */
   page: { dir: string; ready: Promise<unknown> }
-  /** The edge's: all but its folders. */
-  variables: Variables
-  /** signalbox.config.ts */
-  file: SignalboxFile
   /** Absent: sidecars elsewhere publish to it. */
   boards?: BoardsHere | undefined
   /** This program's; the edge's status names it. */
@@ -77,10 +62,6 @@ export interface SystemPlan {
   sharedUrl?: string | undefined
   log: EdgeLog
   sidecarLog: Log
-  /** Shows a sentence to the person at the terminal. */
-  notice(sentence: string): void
-  /** Aborted when the system is to end. */
-  signal: AbortSignal
 }
 
 export interface System {
@@ -97,29 +78,18 @@ export interface System {
 
 /** Throws StartError, or StoreError without a board; nothing runs then. */
 export async function openSystem(plan: SystemPlan): Promise<System> {
-  const { data, page, variables, notice, signal } = plan
+  const { data, page, variables, signal, sweepEveryMs, stopWithinMs } = plan
   page.ready.catch(() => undefined)
-  const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
-  let database: Database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
-  const folder = data.edgeDir
-  const { payments } = readConfig(variables, plan.file, { embeds: true })
-  const realGateways = payments?.realGateways ?? new Set()
-  const guard = await guardDatabase({ variables, kept: plan.kept, realGateways, notice })
-  const { installation, onBegun } = guard
-  const check = healthCheck({ database: () => database, installation, folder, clock: hostClock })
-  // A server that does not answer now is compared by the ledger when it does.
-  if (isServed(url)) await guard.refuse(database).catch(passing)
+  const payments = await openPaymentsDatabase(plan)
+  const { database, installation, onBegun, schema } = payments
   const metrics = new Metrics()
   const { setHealthy } = healthMetric(metrics)
   backupMetric(metrics, data.dir)
+  const check = healthCheck({ database, installation, folder: data.edgeDir, clock: hostClock })
+  const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const stale = staleWebhooks(hostClock, plan.log)
   const end = new AbortController()
-  if (variables.METRICS_PORT) {
-    const reached = URL.parse(plan.sharedUrl ?? variables.SIGNALBOX_PUBLIC_URL ?? '')
-    const tokens = authToken ? { database: () => authToken } : {}
-    watchEnds(metrics, { tokens, url: reached ?? undefined, signal: end.signal })
-  }
-  const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
+  if (variables.METRICS_PORT) watchItsEnds(plan, metrics, end.signal)
   let running: EdgeHere | undefined
   // Boards are found before there is an edge, and sent to it only when they run.
   const edgeHere = (): EdgeHere => {
@@ -134,25 +104,18 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     file: withHealthz(
       plan.file,
       async () => (signal.aborted ? 'This process is ending.' : await check()),
-      async () => [...stale.warnings(), ...(await pauseWarnings(database))],
+      async () => [...stale.warnings(), ...(await pauseWarnings(database()))],
     ),
     log: stale.log,
     installation,
     onBegun,
-    ...(plan.sweepEveryMs !== undefined && { sweepEveryMs: plan.sweepEveryMs }),
-    ...(plan.stopWithinMs !== undefined && { stopWithinMs: plan.stopWithinMs }),
-    async schema(embedded) {
-      database = embedded
-      await guard.refuse(embedded)
-      const { isNew } = await prepareSchema(embedded, { notice, signal })
-      await guard.adopt(embedded, isNew)
-    },
+    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
+    ...(stopWithinMs !== undefined && { stopWithinMs }),
+    schema,
   }).catch((error: unknown) => {
-    throw isDamaged(error) ? damaged(error, url, data.dir) : refusal(error, variables)
+    throw isDamaged(error) ? payments.damaged(error) : refusal(error, variables)
   })
-  if (isServed(url)) await guard.adopt(database, false).catch(passing)
-  // The disk may be full: a backup then goes by what is set.
-  if (url !== '') await noteDatabase(data.dir, url).catch(() => undefined)
+  await payments.opened()
   running = { edge, auth: readAuth(variables) }
   void reportHealth()
   const checking = setInterval(() => void reportHealth(), CHECKED_EVERY_MS)
@@ -173,17 +136,16 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   }
 }
 
-function passing(error: unknown): void {
-  if (error instanceof StartError) throw error
-}
-
-/** No further start helps, and an empty one in its place would charge paid orders again. */
-function damaged(cause: unknown, url: string, dataDir: string): StartError {
-  const file = fileOf(url)
-  const folder = databaseIn(dataDir) === url ? ` --data ${dataDir}` : ''
-  const why = `The database of payments, ${file}, is damaged. Move it and ${file}-wal away`
-  const how = `bring back a backup: signalbox restore FILE${folder}`
-  return new StartError('damaged_database', `${why}, and ${how}.`, { cause })
+/** The metrics of when its tokens and certificates end. */
+function watchItsEnds(
+  { sharedUrl, variables }: SystemPlan,
+  metrics: Metrics,
+  signal: AbortSignal,
+): void {
+  const { LIBSQL_AUTH_TOKEN: authToken, SIGNALBOX_PUBLIC_URL } = variables
+  const reached = URL.parse(sharedUrl ?? SIGNALBOX_PUBLIC_URL ?? '')
+  const tokens = authToken ? { database: () => authToken } : {}
+  watchEnds(metrics, { tokens, url: reached ?? undefined, signal })
 }
 
 /** Where nothing can listen, as Node's errors have it. */
