@@ -1,7 +1,7 @@
 // The secret of a data folder, which signs its tokens and links. It is kept outside of that folder:
 // a folder may have come with a repository or an archive, and then others know what is in it.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, lstat, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -70,6 +70,10 @@ export async function findSecretFile(location: SecretLocation): Promise<string |
   }
   return undefined
 }
+
+/** A key of 32 bytes for one purpose. From one of them neither the secret nor another follows. */
+export const derived = (secret: string, name: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', `signalbox local ${name}`, 32))
 
 /** What is kept of a data folder, outside of it. Undefined: this user has no state folder. */
 export async function stateOf({ dataDir, env }: SecretLocation): Promise<string | undefined> {

@@ -1,7 +1,6 @@
 // The payment gateways of a local system: simulated ones, with secrets of this data folder, unless
 // the environment has the credentials of real ones. Pure except for the digest.
 
-import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import {
   configuredGateways,
@@ -15,6 +14,7 @@ import { withoutQuery } from '../../worker/payments/outbox/deliver.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import type { LocalGateways } from '../data/local-json.ts'
+import { derived } from '../data/secret.ts'
 
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
 
@@ -34,7 +34,7 @@ const CLIENT_ID = 'signalbox-local'
 
 /**
  * The settings that an edge and a simulated gateway have in common. They are derived from the data
- * folder's secret, which outlives a restart, so they do too. None can be derived from another.
+ * folder's secret, which outlives a restart, so they do too.
  */
 export function gatewaySecrets(secret: string): GatewaySecrets {
   const secretFor = (driver: string, name: string, { testPrefix = '' }: { testPrefix?: string }) =>
@@ -56,9 +56,6 @@ export function gatewaySecrets(secret: string): GatewaySecrets {
 /** Signs the events for PAYMENT_EVENTS_URL if no secret was given for them. */
 export const eventsSecret = (secret: string): string =>
   `whsec_${derived(secret, 'events').toString('base64')}`
-
-const derived = (secret: string, name: string): Buffer =>
-  Buffer.from(hkdfSync('sha256', secret, '', `signalbox local ${name}`, 32))
 
 type Variables = Readonly<Record<string, string>>
 

@@ -1,10 +1,10 @@
 // Notices of a local system: which rules it publishes, and what signs them.
 
-import { hkdfSync } from 'node:crypto'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { isForThisMachine, mayBeLoopback } from '../../worker/shared/loopback.ts'
 import { allTo, type NoticeRule } from '../../worker/shared/notice-rules.ts'
 import { noticeProblems } from '../../worker/shared/notice-schemas.ts'
+import { derived } from '../data/secret.ts'
 import { StartError } from '../start-error.ts'
 
 /** Those of signalbox.config.ts, and all of them to the address of --notify. Throws StartError. */
@@ -42,10 +42,8 @@ export function undeliveredWarning(
 }
 
 /** Signs notices to webhooks if no NOTICE_SECRET was given. `secret`: of the data folder. */
-export function noticeSecret(secret: string): string {
-  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local notices', 32))
-  return `whsec_${bytes.toString('base64')}`
-}
+export const noticeSecret = (secret: string): string =>
+  `whsec_${derived(secret, 'notices').toString('base64')}`
 
 /** For local.json: what receivers on this machine verify with. */
 export function describeNotices({

@@ -5,7 +5,6 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
-  hkdfSync,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
@@ -16,6 +15,7 @@ import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../../worker/shared/tokens.ts'
 import type { LocalTokens } from '../data/local-json.ts'
+import { derived } from '../data/secret.ts'
 
 const READS = 'board:read'
 
@@ -91,8 +91,7 @@ const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
  * month would lose its database.
  */
 export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
-  const seed = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local database', 32))
-  const der = Buffer.concat([ED25519_PREFIX, seed])
+  const der = Buffer.concat([ED25519_PREFIX, derived(secret, 'database')])
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const { x: publicKey = '' } = createPublicKey(key).export({ format: 'jwk' })
   const token = await new SignJWT({ a: 'rw' })
@@ -170,7 +169,5 @@ export function readPhoneCode(secret: string, code: string, now: number): OneTim
   return isOurs && now < expiresAt ? { id: id.toString('base64url'), expiresAt } : undefined
 }
 
-function macOf(secret: string, id: Uint8Array): Buffer {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local phone link', 32))
-  return createHmac('sha256', key).update(id).digest().subarray(0, MAC_BYTES)
-}
+const macOf = (secret: string, id: Uint8Array): Buffer =>
+  createHmac('sha256', derived(secret, 'phone link')).update(id).digest().subarray(0, MAC_BYTES)
