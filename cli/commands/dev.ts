@@ -14,7 +14,7 @@ import { openLogFile } from '../../system/data/log-file.ts'
 import { findProjects, makeExample, type Projects } from '../../system/find-board.ts'
 import { ignoredSecrets, misspelt } from '../../system/local/environment.ts'
 import { gatewaySecrets, simulatorVariables } from '../../system/local/gateways.ts'
-import { describeLocal, prepareLocal } from '../../system/local/local-system.ts'
+import { describeLocal, prepareLocal, SWEEP_EVERY_MS } from '../../system/local/local-system.ts'
 import { noticesOf } from '../../system/local/notices.ts'
 import { LOOPBACK } from '../../system/local/ports.ts'
 import { reposOf } from '../../system/local/tokens.ts'
@@ -46,9 +46,6 @@ import {
 } from '../settings.ts'
 import { announce, noticeTo, saying } from '../terminal.ts'
 import { type Input, refuseNeedless, UsageError } from '../usage.ts'
-
-/** A user who tries things out is waiting: more often than the minute of a deployment. */
-const SWEEP_EVERY_MS = 10_000
 
 const OPTIONS = [
   new Setting('--no-board', 'payments alone: DIR needs no board'),

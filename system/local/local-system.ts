@@ -12,6 +12,9 @@ import { claimPorts, loopbackUrl, type PortPlan } from './ports.ts'
 import { openSharing, type SharePlan } from './share.ts'
 import { mintTokens } from './tokens.ts'
 
+/** A user who tries things out is waiting: more often than the minute of a deployment. */
+export const SWEEP_EVERY_MS = 10_000
+
 interface LocalPlan extends Pick<RunPlan, 'location' | 'notice'>, Pick<PortPlan, 'port'> {
   /** signalbox.config.ts */
   file: SignalboxFile

@@ -34,7 +34,12 @@ import {
   sidecarVariables,
 } from '../../system/local/environment.ts'
 import { gatewaySecrets } from '../../system/local/gateways.ts'
-import { describeLocal, type LocalSystem, prepareLocal } from '../../system/local/local-system.ts'
+import {
+  describeLocal,
+  type LocalSystem,
+  prepareLocal,
+  SWEEP_EVERY_MS,
+} from '../../system/local/local-system.ts'
 import { loopbackUrl } from '../../system/local/ports.ts'
 import { databaseAccess, reposOf } from '../../system/local/tokens.ts'
 import { aborted, type Running, runIn } from '../../system/run-in.ts'
@@ -57,8 +62,6 @@ import { prepareWorkerd } from './workerd.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
 const EXAMPLE = join(HOME, 'examples/board')
-/** A user who tries things out is waiting: more often than the minute of a deployment. */
-const SWEEP_EVERY_MS = 10_000
 /** Longer than a sweep takes; one that hangs must not end all that follow. */
 const SWEEP_WITHIN_MS = 60_000
 /** Long, since a store of 100,000 tasks is read and published before the board is there. */
