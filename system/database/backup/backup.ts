@@ -10,10 +10,10 @@ import { databaseOver } from '../../../worker/payments/ledger/libsql/embedded-li
 import { fetchUntil, libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   bind,
-  insertRows,
   type Row,
   type Value,
 } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { insertRows } from '../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { errorCode } from '../../../worker/shared/file-errors.ts'
 import type { Metrics } from '../../../worker/shared/metrics.ts'
 import { makePrivateFolder, replacePrivateFile } from '../../../worker/shared/private-file-node.ts'

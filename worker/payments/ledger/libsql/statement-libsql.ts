@@ -74,15 +74,3 @@ export function bind({ sql, args }: Statement): BoundStatement {
   )
   return { sql, args: values }
 }
-
-/**
- * For a statement that takes `:rows`, a JSON array of arrays: each of them as `v` of `rows`.
- * Materialized, since json_each writes a row's JSON anew for each value that is read of it: of 20
- * columns, three times the work.
- */
-export const WITH_ROWS = 'WITH rows(v) AS MATERIALIZED (SELECT value FROM json_each(:rows))'
-
-/** Inserts the values of `:rows`. With a WHERE, so that ON CONFLICT may follow. */
-export const insertRows = (table: string, columns: readonly string[]): string =>
-  `${WITH_ROWS} INSERT INTO ${table} (${columns.join(', ')})
-    SELECT ${columns.map((_, at) => `v ->> ${at}`).join(', ')} FROM rows WHERE true`

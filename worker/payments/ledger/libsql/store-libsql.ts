@@ -7,11 +7,13 @@
 
 import type { Key, WorkingSet } from '../../acts/act.ts'
 import {
+  type NoteRow,
   SCHEMA_VERSION,
   TABLE_NAMES,
   TABLES,
   type TableName,
   type TableRow,
+  type TransactionRow,
 } from '../../domain/rows.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient } from './database-libsql.ts'
@@ -19,8 +21,8 @@ import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledge
 import { loadOf } from './load-libsql.ts'
 import { dropOldEvents } from './old-events-libsql.ts'
 import { SCHEMA, schemaMismatch } from './schema-version-libsql.ts'
-import { addTexts, insertTexts } from './search-texts-libsql.ts'
-import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
+import { textsOf, textsOfNote } from './search-texts-libsql.ts'
+import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 const POSITION = statement(
   `SELECT batch, installation, ${PAUSE}, ${SCHEMA} AS schema FROM payment_ledger`,
@@ -134,6 +136,18 @@ const saveOf = (rows: WorkingSet): Statement[] => [
   ...addTexts(rows.changesOf('notes').inserted),
 ]
 
+/**
+ * For a statement that takes `:rows`, a JSON array of arrays: each of them as `v` of `rows`.
+ * Materialized, since json_each writes a row's JSON anew for each value that is read of it: of 20
+ * columns, three times the work.
+ */
+const WITH_ROWS = 'WITH rows(v) AS MATERIALIZED (SELECT value FROM json_each(:rows))'
+
+/** Inserts the values of `:rows`. With a WHERE, so that ON CONFLICT may follow. */
+export const insertRows = (table: string, columns: readonly string[]): string =>
+  `${WITH_ROWS} INSERT INTO ${table} (${columns.join(', ')})
+    SELECT ${columns.map((_, at) => `v ->> ${at}`).join(', ')} FROM rows WHERE true`
+
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
   const { name: table, names: columns }: { name: string; names: readonly string[] } = TABLES[name]
@@ -142,6 +156,21 @@ function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   const again = isOnce ? ' ON CONFLICT (id) DO NOTHING' : ''
   return [statement(insertRows(table, columns) + again, { rows: toJson(rows, columns) })]
 }
+
+/** What a payment is found by: a row beside each. */
+const INSERT_TEXTS = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
+  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
+
+const insertTexts = (rows: readonly TransactionRow[]): Statement[] =>
+  rows.length === 0 ? [] : [statement(INSERT_TEXTS, { rows: textsOf(rows) })]
+
+/** A note is a further line of what its payment is found by; the same line is not needed twice. */
+const ADD_TEXT = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
+  FROM rows CROSS JOIN payment_transactions t
+  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
+
+const addTexts = (notes: readonly NoteRow[]): Statement[] =>
+  notes.map((note) => statement(ADD_TEXT, { rows: textsOfNote(note) }))
 
 function updatesOf(
   name: TableName,
