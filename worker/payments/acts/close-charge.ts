@@ -75,17 +75,19 @@ function recordCancel(rows: WorkingSet, start: ClosingStart): void {
   if (purpose === 'cancel') recordAct(rows, start, { at, action: 'cancel', transaction_id })
 }
 
+/** Answers the payment as it is now: it may have ended meanwhile. */
 export function endClosing(
   closing: Pick<ClosingStart, 'id' | 'transactionId' | 'purpose'>,
-): Act<undefined> {
+): Act<TransactionRow> {
   const { transactionId: id } = closing
   return {
     keys: [['payment', id]],
     decide(rows) {
       const { transaction } = paymentIn(rows, id)
-      if (transaction.called_by !== closedBy(closing)) return undefined
-      rows.put({ transactions: [{ ...transaction, called_by: null, called_until: null }] })
-      return undefined
+      if (transaction.called_by !== closedBy(closing)) return transaction
+      const freed = { ...transaction, called_by: null, called_until: null }
+      rows.put({ transactions: [freed] })
+      return freed
     },
   }
 }

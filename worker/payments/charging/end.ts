@@ -10,7 +10,6 @@ import {
   GatewayRefusedException,
   GatewayUnavailableException,
   PaymentConflictException,
-  type PaymentError,
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
@@ -76,30 +75,20 @@ export async function cancel(
   const { start } = begun
   if (begun.state === 'ended') return begun.transaction
   if (begun.state !== 'begun') throw conflictOf(gateway, begun, known, start.now)
-  const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
-  const closed = await inTime(deps, deadlines.answeredBy, asking)
-  const { row = known, refusal } = closed
+  const open = { transaction: begun.transaction, isPageOpen: true }
+  const asking = askAgain(deps, gateway, open, deadlines.askedBy)
+  const { standing, answer, refusal } = await inTime(deps, deadlines.answeredBy, asking)
+  if (standing === 'unpaid' && answer) {
+    await inTime(deps, deadlines.answeredBy, applyAnswer(deps, open.transaction, answer))
+  }
+  // A webhook may have ended it meanwhile, or it was paid.
+  const row = await inTime(deps, deadlines.answeredBy, ledger.endClosing(start))
   if (UNPAID_ENDS.includes(row.status)) return row
   if (row.status !== 'Pending') throw conflictOf(gateway, { state: 'paid' }, row, start.now)
-  await inTime(deps, deadlines.answeredBy, ledger.endClosing(start))
   if (refusal) {
     throw notCancellable(row, `${gateway.key} does not cancel it: ${maskError(refusal).message}`)
   }
   throw notClosed(gateway, row, clock.now())
-}
-
-/** What the gateway reports is applied as from a webhook: it may be paid. */
-async function close(
-  deps: OperationDeps,
-  gateway: AnyGateway,
-  transaction: TransactionRow,
-  deadlineAt: number,
-): Promise<{ row: TransactionRow | undefined; refusal: PaymentError | undefined }> {
-  const open = { transaction, isPageOpen: true }
-  const { standing, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
-  if (standing === 'unpaid' && answer) await applyAnswer(deps, transaction, answer)
-  const row = await deps.queries.byId(transaction.id)
-  return { row, refusal }
 }
 
 const notCancellable = ({ id: transactionId }: TransactionRow, why: string) =>

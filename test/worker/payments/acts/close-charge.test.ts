@@ -81,10 +81,11 @@ describe('closing a page', () => {
       const { transaction } = answer
       expect(closingError(transaction, NOW)?.code).toBe(code)
       expect(closingError(transaction, NOW + MINUTE)).toBeUndefined()
-      endClosing({ transactionId: '01TX', purpose, id: 'another' }).decide(rows)
+      const other = endClosing({ transactionId: '01TX', purpose, id: 'another' })
+      expect(other.decide(rows)).toBe(transaction)
       expect(rows.get('transactions', '01TX')).toBe(transaction)
-      endClosing({ transactionId: '01TX', purpose, id: '02' }).decide(rows)
-      const ended = rows.get('transactions', '01TX') ?? transaction
+      const ended = endClosing({ transactionId: '01TX', purpose, id: '02' }).decide(rows)
+      expect(rows.get('transactions', '01TX')).toBe(ended)
       expect(closingError(ended, NOW)).toBeUndefined()
       expect(ended.next_check_at).toBe(NOW + MINUTE)
     }

@@ -94,6 +94,25 @@ describe('a payment that is cancelled', () => {
     expect(await attemptsOf(setup)).toMatchObject([{ id, status: 'Expired', error: 'cancelled' }])
   })
 
+  it.each([
+    ['ended', 'Expired', 'Expired'],
+    ['paid', 'Paid', 'It was paid. Refund it instead.'],
+  ] as const)(
+    'is %s as a webhook reports in between, also if its gateway refuses to cancel it',
+    async (_how, status, answered) => {
+      const { setup, id, gatewayId } = await opened('Pending', no)
+      const { script } = setup
+      let asked = 0
+      script.status = (async () => {
+        if (++asked === 2) await setup.webhook({ gatewayTransactionId: gatewayId, status })
+        return reported('Pending')
+      }) as never
+      const answer = setup.payments.cancel(id).then((row) => row?.status)
+      expect(await answer.catch(({ message }: Error) => message)).toBe(answered)
+      expect(await attemptsOf(setup)).toMatchObject([{ id, status }])
+    },
+  )
+
   it('is Paid if it was paid at that moment, and cannot be cancelled', async () => {
     const { setup, id, cancel } = await opened('Paid', no)
     expect(await cancel()).toEqual({ code: 'not_cancellable', transactionId: id })
