@@ -10,8 +10,8 @@ import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
   type Decision,
-  differs,
   isForeign,
+  isOfAnother,
   isOpen,
   isRefund,
   isUnpaid,
@@ -189,14 +189,6 @@ const isKnownMoney = (transaction: TransactionRow, { amount, currency }: Report)
 /** What it says was refunded, in minor units. */
 const sumIn = (transaction: TransactionRow, { status, amount }: Report): number =>
   status === 'Refunded' ? paidAmount(transaction) : Math.min(amount, paidAmount(transaction))
-
-/** It is about another payment, so it settles nothing here. */
-export const isOfAnother = (
-  asked: TransactionRow,
-  { gatewayTransactionId, externalReferenceId }: Report,
-): boolean =>
-  differs(asked.gateway_transaction_id, gatewayTransactionId) ||
-  differs(asked.external_reference_id, externalReferenceId)
 
 function eventIn(answered: Answered): WebhookEventRow {
   const { asked, answer, now } = answered

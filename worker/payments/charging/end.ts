@@ -3,7 +3,6 @@
 // decides: it may be paid at this very moment. One at another gateway only the shop can end.
 
 import { within } from '../../shared/clock.ts'
-import { isOfAnother } from '../acts/answer.ts'
 import type { ClosingBegun, ClosingStart } from '../acts/close-charge.ts'
 import { checkedInMs } from '../domain/check-times.ts'
 import {
@@ -23,6 +22,7 @@ import {
   standingOf,
   standingUnnamed,
 } from '../domain/open-charge.ts'
+import { isOfAnother } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import { CALL_PATIENCE_MS, DAY_MS } from '../domain/time.ts'

@@ -2,8 +2,8 @@
 // `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`, and with
 // `payments.driver(key)` the operations of one gateway on stored payments.
 
-import { isOfAnother } from '../acts/answer.ts'
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
+import { isOfAnother } from '../domain/payment.ts'
 import { type TransactionRow, toTransaction } from '../domain/rows.ts'
 import type { FullChargeRequest } from '../domain/types.ts'
 import {

@@ -4,7 +4,7 @@
 import type { AlertRow, DisputeRow, RefundRow, TransactionRow } from './rows.ts'
 import { type AlertKind, type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import { CALL_PATIENCE_MS, hasCome } from './time.ts'
-import type { AlertDetail, PaymentEvents, RaisedAlert, SettledAlert } from './types.ts'
+import type { AlertDetail, PaymentEvents, RaisedAlert, Report, SettledAlert } from './types.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow
@@ -106,6 +106,14 @@ export const keepsLateMoney = (payment: Payment): boolean =>
 /** Two ids of one kind. What is not carried contradicts nothing. */
 export const differs = (own: string | null | undefined, carried: string | null | undefined) =>
   own != null && carried != null && own !== carried
+
+/** It is about another payment, so it settles nothing of this one. */
+export const isOfAnother = (
+  asked: TransactionRow,
+  { gatewayTransactionId, externalReferenceId }: Report,
+): boolean =>
+  differs(asked.gateway_transaction_id, gatewayTransactionId) ||
+  differs(asked.external_reference_id, externalReferenceId)
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'
