@@ -7,7 +7,10 @@ import {
   type Stored,
   WorkingSet,
 } from '../../worker/payments/acts/act.ts'
+import type { Answer } from '../../worker/payments/acts/answer.ts'
 import type { Payment } from '../../worker/payments/domain/payment.ts'
+import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
+import { NOW } from './payment-rows.ts'
 
 /** Every event has a listener, and no endpoint. */
 export const RULES: Rules = {
@@ -32,4 +35,21 @@ export function decided<Answer>(act: Act<Answer>, loaded: Changes, stored: Parti
 export const rowsOf = ({ transaction, ...rows }: Payment): Changes => ({
   transactions: [transaction],
   ...rows,
+})
+
+export type Reported = Answer['report']
+
+export const tells = (status: PaymentStatus, amount = 25_000): Reported => ({
+  status,
+  amount,
+  currency: 'IQD',
+  raw: { status: 'SUCCESS' },
+})
+
+/** A gateway's answer about a payment, which was asked for a moment ago. */
+export const answerOf = (report: Reported): Answer => ({
+  id: '01ANSWER',
+  report,
+  askedAt: NOW - 9,
+  onMismatch: 'log',
 })

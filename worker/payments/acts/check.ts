@@ -1,12 +1,45 @@
-// Payments that are checked with their gateways: which are due, and that a check is claimed. What
-// follows from the gateway's answer is in answer.ts. Pure.
+// Payments that are checked with their gateways: which are due, that a check is claimed, and what
+// follows from the gateway's answer, or from none: another check, or an alert. Pure.
 
-import { MAX_WAIT_MS, MIN_WAIT_MS } from '../domain/check-times.ts'
-import { isCalled, isForeign, type Payment } from '../domain/payment.ts'
-import type { TransactionRow } from '../domain/rows.ts'
-import { hasCome, isAhead } from '../domain/time.ts'
-import { type Act, type AskedBy, byId, type DueClaim, type WorkingSet } from './act.ts'
-import { recordAct } from './store.ts'
+import { alertAbout } from '../domain/alerts.ts'
+import {
+  MAX_WAIT_MS,
+  MIN_WAIT_MS,
+  nextCheckAt,
+  withCheck,
+  withCheckBy,
+} from '../domain/check-times.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
+import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
+import {
+  type Alert,
+  type Decision,
+  isCalled,
+  isForeign,
+  isOfAnother,
+  isOpen,
+  type Payment,
+  refundUnderWay,
+  unchanged,
+  withRefund,
+  withTransaction,
+} from '../domain/payment.ts'
+import { areReadLater, refundDetail } from '../domain/refunds.ts'
+import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import { DAY_MS, HOUR_MS, hasCome, isAhead, isoTime } from '../domain/time.ts'
+import type { Report } from '../domain/types.ts'
+import {
+  type Act,
+  type AskedBy,
+  byId,
+  type DueClaim,
+  paymentIn,
+  type Rules,
+  type WorkingSet,
+} from './act.ts'
+import { type Answer, keysOf, type Taken, takeAnswer } from './answer.ts'
+import { type UnreadableEvent, unreadableTwice } from './check-soon.ts'
+import { recordAct, store } from './store.ts'
 
 /**
  * What a clock wrote that ran ahead is due once that is right again: by its own time, a payer who
@@ -103,3 +136,186 @@ const checkOf = (transaction: TransactionRow, { pause }: Pick<WorkingSet, 'pause
   transaction,
   ...(pause && { isPaused: true }),
 })
+
+export interface CheckSettled {
+  /** As its check was claimed. */
+  asked: TransactionRow
+  now: number
+  answer?: Answer
+  /** Its gateway was asked, and gave none. */
+  noAnswer?: 'unknown' | 'unreachable'
+  /**
+   * It could not be asked: a payment that still has the status that it had is checked again, even
+   * if nothing is open any more.
+   */
+  isUnanswered?: true
+  /** The gateway's answer could not be read. */
+  unreadable?: UnreadableEvent
+}
+
+export interface Settled extends Taken {
+  /** That a person should look at it. */
+  alert?: 'unsettled' | 'refund_unsettled'
+  /** Missing: it is not checked any more. */
+  nextCheckAt?: number
+}
+
+export function settleCheck(settled: CheckSettled, rules: Rules): Act<Settled> {
+  const { asked, answer, now } = settled
+  const answered = answer && { asked, answer, now }
+  return {
+    keys: answered ? keysOf(answered) : [['payment', asked.id]],
+    decide(rows) {
+      const before = paymentIn(rows, asked.id)
+      if (answered && hasIdSince(asked, before)) return checkedSoon(rows, before, now)
+      const isLost = answered !== undefined && isGivenUp(before)
+      if (isLost) store(rows, { ...unchanged(before), alerts: [unsettled(before, now)] }, rules)
+      const taken = answered ? takeAnswer(rows, answered, rules) : {}
+      // What has changed by it decides when it is checked again.
+      if (taken.outcome === 'applied') return { ...taken, ...(isLost && { alert: 'unsettled' }) }
+      const { decision, ...next } = checked(paymentIn(rows, asked.id), settled)
+      store(rows, decision, rules)
+      return { ...taken, ...next }
+    },
+  }
+}
+
+/** It was sent, and its gateway has given it no id to be asked by: that it ends is our own word. */
+const isGivenUp = ({ transaction }: Payment): boolean =>
+  transaction.status === 'Pending' &&
+  transaction.gateway_transaction_id === null &&
+  !isUnsent(transaction)
+
+/** It was to be given up, and now its gateway can be asked. */
+const hasIdSince = (asked: TransactionRow, { transaction }: Payment): boolean =>
+  asked.gateway_transaction_id === null && transaction.gateway_transaction_id !== null
+
+function checkedSoon(rows: WorkingSet, { transaction }: Payment, now: number): Settled {
+  rows.put({ transactions: [withCheckBy(transaction, now)] })
+  return { nextCheckAt: now }
+}
+
+/** A payment that does not change by its check. */
+function checked(
+  payment: Payment,
+  { asked, now, isUnanswered, unreadable, ...settled }: CheckSettled,
+): { decision: Decision } & Omit<Settled, 'outcome'> {
+  const answer = settled.answer?.report
+  const report = answer && !isOfAnother(payment.transaction, answer) ? answer : undefined
+  const checkedAs = report?.status ?? settled.noAnswer
+  const seen = checkedAs ? withCheck(payment, checkedAs, now) : payment
+  const open = report?.isPageClosed ? withPageClosed(seen) : seen
+  const { status, next_check_at: due } = payment.transaction
+  const isMadeDue = due !== asked.next_check_at
+  // A refund that has begun since is not missing in an answer from before it.
+  const current = isMadeDue && refundUnderWay(payment) ? undefined : report
+  const { at, alert, failed } = nextOf(payment, now, current)
+  const rest = failed ? withRefund(open, failed) : open
+  const isAsked = isOpen(rest) || (isUnanswered && status === asked.status)
+  const next = isAsked ? (at ?? null) : null
+  // What has made it due since the claim waits for its own check.
+  const next_check_at = isMadeDue ? sooner(due, next) : next
+  const timed = withTransaction(rest, { next_check_at })
+  const read = unreadable && unreadableTwice(timed, unreadable, 'status', now)
+  const alerts = [...(alert ? [alert] : []), ...(read?.alerts ?? [])]
+  return {
+    decision: { payment: read?.payment ?? timed, events: [], alerts },
+    ...(alert && { alert: alert.kind as 'unsettled' | 'refund_unsettled' }),
+    ...(next_check_at !== null && { nextCheckAt: next_check_at }),
+  }
+}
+
+const sooner = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
+
+interface Next {
+  /** When it is checked again, if something of it is open. */
+  at?: number | undefined
+  alert?: Alert
+  /** A refund that is given up, so that it can be asked for again. */
+  failed?: RefundRow
+}
+
+/** No report: its gateway could not be asked. */
+function nextOf(payment: Payment, now: number, report: Answer['report'] | undefined): Next {
+  const refund = refundUnderWay(payment)
+  if (refund) return nextOfRefund(payment, refund, now, report)
+  const { status, created_at } = payment.transaction
+  // It was checked because a refund arrived before its payment, or because an event was stale.
+  // With an answer, that is settled.
+  if (status !== 'Pending') return report ? {} : { at: now + HOUR_MS }
+  const at = nextCheckAt(created_at, now, report?.payableUntil ?? endOf(payment))
+  return at === undefined ? { alert: unsettled(payment, now, report) } : { at }
+}
+
+/** The time after which it cannot be paid; without a gateway's id, a day after its creation. */
+const endOf = ({ transaction }: Payment): number | undefined => {
+  const { expires_at, gateway_transaction_id: id, created_at } = transaction
+  return id === null ? created_at + DAY_MS : (expires_at ?? undefined)
+}
+
+function unsettled({ transaction }: Payment, now: number, report?: Report): Alert {
+  const { created_at, amount, currency } = transaction
+  const since = isoTime(created_at)
+  const detail = { amount, currency, since, gatewayStatus: report?.status ?? 'none' } as const
+  return alertAbout(transaction, 'unsettled', now, detail)
+}
+
+/** The gateway has this refund neither in its list nor in its sum. */
+function isMissing(
+  payment: Payment,
+  { id, gateway_refund_id: gatewayId }: RefundRow,
+  { status, amount, refunds: set }: Report,
+  now: number,
+): boolean {
+  const { refunded_amount } = payment.transaction
+  if (set) {
+    // The later list may have it.
+    if (areReadLater(payment, set.readAt, now)) return false
+    return !set.refunds.some(
+      (refund) => refund.id === undefined || refund.id === gatewayId || refund.refundId === id,
+    )
+  }
+  return status === 'Paid' || (status === 'PartiallyRefunded' && amount <= refunded_amount)
+}
+
+const OUTCOME_UNKNOWN: PaymentError = {
+  code: 'outcome_unknown',
+  message: 'The gateway did not report the outcome of this refund, and has not made it.',
+}
+const DROPPED: PaymentError = {
+  code: 'refund_cancelled',
+  message: 'The gateway accepted this refund, no longer lists it, and has not made it.',
+}
+
+function nextOfRefund(
+  payment: Payment,
+  refund: RefundRow,
+  now: number,
+  report: Report | undefined,
+): Next {
+  const { transaction } = payment
+  const { created_at: createdAt } = refund
+  const isAccepted = refund.status === 'accepted'
+  const since = isoTime(createdAt)
+  const detail = { since, gatewayStatus: report?.status ?? 'none' } as const
+  const about = { ...refundDetail(transaction, refund), ...detail }
+  const alert = alertAbout(transaction, 'refund_unsettled', now, about)
+  // A day after the request, the gateway reports no refund: it is given up. Not so one that the
+  // gateway lists as requested, or that it accepted and lists none: a bank may take days, and a
+  // second refund would pay twice. Nor does an unknown status mean that nothing was refunded.
+  const isUnmade = report !== undefined && isMissing(payment, refund, report, now)
+  // A bank that accepted it and no longer lists it has dropped it without a report. Kept, it would
+  // lock every further refund for good.
+  const isUnlisted = isUnmade && report.refunds !== undefined
+  if (isUnmade && (!isAccepted || isUnlisted) && now - createdAt >= DAY_MS) {
+    const error = JSON.stringify(isAccepted ? DROPPED : OUTCOME_UNKNOWN)
+    return { failed: { ...refund, status: 'failed', error, updated_at: now }, alert }
+  }
+  const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
+  const isDropped = isUnlisted && now - createdAt >= HOUR_MS
+  // It is the payer's money: checks go on while the refund is pending, even after the alert.
+  return next === undefined || (isAccepted && isDropped)
+    ? { at: next ?? now + DAY_MS, alert }
+    : { at: next }
+}

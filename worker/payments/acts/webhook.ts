@@ -3,7 +3,7 @@
 
 import { idMismatch } from '../domain/alerts.ts'
 import { type Applied, applyEvent, type Delivered } from '../domain/apply-event.ts'
-import { withCheckBy } from '../domain/check-times.ts'
+import { withCheck, withCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import { newId } from '../domain/new-id.ts'
 import { newest, withPageClosed } from '../domain/open-charge.ts'
@@ -17,7 +17,7 @@ import {
 } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
 import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
-import type { CheckStatus, Outcome } from '../domain/status.ts'
+import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { Report, VerifiedWebhook } from '../domain/types.ts'
 import { type Act, type Key, paymentIn, type Rules, type WorkingSet } from './act.ts'
@@ -393,7 +393,3 @@ export function rejectEvent(
     alerts: [idMismatch(payment.transaction, carried, other, detail, now)],
   }
 }
-
-/** The gateway was asked about it: also a check that changed nothing is seen. */
-export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
-  withTransaction(payment, { last_check_at: now, last_check_status: status })

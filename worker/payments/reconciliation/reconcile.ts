@@ -2,8 +2,7 @@
 // answer by the same rules as a webhook. Settlements are compared by `/reconcile`, in `api/`.
 
 import { reasonOf } from '../../shared/log.ts'
-import type { CheckSettled } from '../acts/answer.ts'
-import type { Check } from '../acts/check.ts'
+import type { Check, CheckSettled } from '../acts/check.ts'
 import { type ChargeResult, gatewayIdIn } from '../acts/finish-charge.ts'
 import { askCharge } from '../charging/ask-charge.ts'
 import {
