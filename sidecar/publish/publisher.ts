@@ -56,6 +56,12 @@ export interface PublisherStatus {
   unwatched: boolean
 }
 
+/** `hasSentAll`: nothing that was to be sent is left, also after a failure. */
+interface Outcome {
+  failure?: Failure | undefined
+  hasSentAll?: boolean
+}
+
 export class Publisher {
   readonly #deps: PublisherDeps
   readonly #outbox: Outbox
@@ -228,12 +234,15 @@ export class Publisher {
     this.#isBusy = true
     const hintedAt = this.#hintedAt
     this.#hintedAt = NEVER
+    const isSync = this.#outbox.needsSync
     try {
-      const failure = await (this.#outbox.needsSync ? this.#sync() : this.#publish())
+      const { failure, hasSentAll } = await (isSync ? this.#sync() : this.#publish())
       const now = clock.elapsed()
       if (failure) {
         onFailure?.(failure)
-        this.#failed(this.#retry.failed(failure, now, this.#presence.isOpen), hintedAt)
+        const next = this.#retry.failed(failure, now, this.#presence.isOpen)
+        // All was applied and only the answer is lost: the sync makes the edge signal it.
+        this.#failed({ ...next, sync: next.sync || isSync || hasSentAll === true }, hintedAt)
       } else {
         if (hintedAt !== NEVER) onPublished?.(now - hintedAt)
         if (this.#lastSyncAt !== null && !this.#outbox.hasUnreadable) this.#synced.resolve()
@@ -295,34 +304,28 @@ export class Publisher {
     this.#deps.directory?.current({ run, store })
   }
 
-  async #sync(): Promise<Failure | undefined> {
+  async #sync(): Promise<Outcome> {
     const { edge, records, mainSince, clock, log } = this.#deps
     const store = this.#store
-    if (store === undefined) return undefined
+    if (store === undefined) return {}
     this.#outbox.beginSync()
     const lack = await reconcile(edge, records, store, this.#position, mainSince)
-    if (!lack.ok) {
-      this.#outbox.addAll()
-      return lack
-    }
+    if (!lack.ok) return { failure: lack }
     this.#lastPublishedAt = clock.now()
     if (lack.value.length > 0) {
       log('info', 'sync.differs', { records: lack.value.length })
-      const failure = await this.#publish(lack.value)
-      if (failure) {
-        this.#outbox.addAll()
-        return failure
-      }
+      const sent = await this.#publish(lack.value)
+      if (sent.failure) return sent
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
     const withinMs = this.#presence.isOpen ? COMPARE_MS : REPORT_MS
     this.#syncAt = clock.elapsed() + withinMs * (1 - 0.2 * clock.random())
-    return undefined
+    return {}
   }
 
   /** What changed, and what the edge `lacks`. */
-  async #publish(lacks: Iterable<Key> = []): Promise<Failure | undefined> {
+  async #publish(lacks: Iterable<Key> = []): Promise<Outcome> {
     const { mainSince, clock } = this.#deps
     const keys = this.#outbox.take(lacks)
     this.#mayHaveMoved = false
@@ -332,9 +335,7 @@ export class Publisher {
       const failure = await change.send()
       if (failure) this.#mayHaveMoved = true
       else this.#lastPublishedAt = clock.now()
-      // All was applied and only the answer is lost: the sync makes the edge signal it.
-      if (failure && keys.size === 0) this.#outbox.addAll()
-      return failure
+      return { failure, hasSentAll: keys.size === 0 }
     } finally {
       this.#outbox.putBack(change.unreadable, clock.elapsed())
     }
