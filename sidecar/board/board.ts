@@ -2,7 +2,7 @@
 // bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
 // the time, `nextStaleAt` says when to come back.
 
-import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
+import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
 import {
   type Fact,
@@ -10,25 +10,24 @@ import {
   factOf,
   factsIn,
   isOfTask,
+  NO_FILE,
   type ParsedFile,
   type SavedFile,
 } from '../files/facts.ts'
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
-import type { Entry, Store } from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { TreeCopies } from '../trees/tree-copies.ts'
-import { compose, hashesOf, placeIn, type RecordSource, recordHash } from './compose.ts'
+import { placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import type { IdHolders } from './id-holders.ts'
-import { ParsedCache } from './parsed-cache.ts'
-import { type Records, RecordUnreadable } from './record-source.ts'
+import { RecordReader } from './record-reader.ts'
+import type { Records } from './record-source.ts'
 import { type Counts, Relations } from './relations.ts'
 
 type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'isGuess' | 'whyIgnored'>
 type StoreRules = FileRules & Pick<Store, 'fold' | 'foldStatus' | 'board' | 'remember'>
 const NONE: ReadonlySet<never> = new Set()
-/** In place of the path of a configuration that is in no file. */
-const NO_FILE = ''
 
 interface Summary {
   counts: Counts
@@ -40,14 +39,13 @@ interface Summary {
 
 export class Board implements Records {
   readonly #store: StoreRules
-  readonly #readWhole: FileReader['readWhole']
   /** What is known of each file. */
   readonly files = new FileTable()
   readonly trees: TreeCopies
   readonly #relations: Relations
   readonly #holders: IdHolders
   readonly #hashes = new HashTree()
-  readonly #parsed = new ParsedCache()
+  readonly #reader: RecordReader
   /** By name, the keys of tasks that trees have, and perhaps not the main tree. */
   readonly #alone = new Map<string, Key>()
   /** Keys whose record may have another hash. */
@@ -56,10 +54,6 @@ export class Board implements Records {
   #isAllDirty: boolean = true
   /** All files were read once, or known from an earlier run. */
   #isRead: boolean = false
-  /** Keys that could not be read when asked for: published when their file is read again. */
-  readonly #owed = new Set<Key>()
-  /** A read found a file changed whose hint has not come yet. */
-  #isAhead: boolean = false
   #settledAt = 0
   /** When a task last changed, in ms; 0: not known. */
   #changedAt = 0
@@ -69,7 +63,6 @@ export class Board implements Records {
 
   constructor(store: StoreRules, readWhole: FileReader['readWhole']) {
     this.#store = store
-    this.#readWhole = readWhole
     this.#relations = new Relations(store)
     this.#holders = this.#relations.holders
     this.trees = new TreeCopies({
@@ -85,8 +78,17 @@ export class Board implements Records {
         this.#relations.remove(fact)
       },
     })
-    const entry = this.#fixedBoard()
-    const fact = entry && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, entry, undefined)
+    const { board } = store
+    const fixed = board && ({ kind: 'board', id: 'board', board } as const)
+    this.#reader = new RecordReader({
+      readWhole,
+      fixed,
+      find: this.#find,
+      partOf: this.#partOf,
+      sourceOf: this.#sourceOf,
+      files: this,
+    })
+    const fact = fixed && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, fixed, undefined)
     if (!fact) return
     this.#relations.add(fact)
     this.#relations.takeRules()
@@ -117,6 +119,10 @@ export class Board implements Records {
     return (this.trees.filesAt(path) ?? this.files).hashOf(path)
   }
 
+  factsOf(path: string): readonly Fact[] {
+    return (this.trees.filesAt(path) ?? this.files).factsOf(path)
+  }
+
   /** Where its file is below the project's folder. Undefined: it is in none there. */
   placeOf({ path, tree }: Fact): string | undefined {
     return placeIn((tree && this.trees.filesAt(path)?.tree.store) || this.#store, path)
@@ -132,14 +138,14 @@ export class Board implements Records {
     const inTree = this.trees.filesAt(path)
     if (inTree) {
       // One that says nothing new was not parsed.
-      if (file && file.entries.length > 0) this.#parsed.put(path, file)
+      if (file && file.entries.length > 0) this.#reader.parsed.put(path, file)
       this.#takeFromTrees()
       inTree.ingest(path, file)
       if (this.#takeFromTrees() && this.#isRead) this.#newsAt = Infinity
       return
     }
     if (file === null) {
-      this.#parsed.drop(path)
+      this.#reader.parsed.drop(path)
       this.#replace(path, undefined)
       return
     }
@@ -147,10 +153,10 @@ export class Board implements Records {
     const before = this.files.factsOf(path)
     if (this.files.hashOf(path) === hash) {
       this.files.touch(path, stat)
-      if (this.#owed.size > 0) for (const fact of before) this.#touchRecord(fact)
+      if (this.#reader.refused.size > 0) for (const fact of before) this.#touchRecord(fact)
       return
     }
-    this.#parsed.put(path, file)
+    this.#reader.parsed.put(path, file)
     const name = before[0]?.path ?? compact(path)
     const facts = file.entries
       .map((entry) => factOf({ path: name, hash, state }, entry, this.#relations.rules))
@@ -216,25 +222,11 @@ export class Board implements Records {
   }
 
   follow(): Key[] {
-    if (!this.#isAhead) return []
-    this.#isAhead = false
+    if (!this.#reader.takeIsAhead()) return []
     return this.settle(this.#settledAt, !this.#isRead)
   }
 
-  async read(key: Key): Promise<DataRecord | null> {
-    for (;;) {
-      const fact = this.#find(key)
-      if (fact === undefined) return null
-      const entry = this.#entryOf(key, fact)
-      const part = this.#partOf(fact)
-      const other = part && this.#entryOf(key, part)
-      // Reading may have found the file changed; then it is no longer this fact that counts.
-      if (this.#find(key) !== fact || this.#partOf(fact) !== part) continue
-      if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
-      const source = this.#sourceOf(fact)
-      return compose(key, hashesOf(key, fact, source), entry, other, source) ?? null
-    }
-  }
+  read = (key: Key): ReturnType<Records['read']> => this.#reader.read(key)
 
   /** `besides`: of a file that is restored. */
   #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
@@ -311,7 +303,7 @@ export class Board implements Records {
   #settleOne(key: Key): boolean {
     const fact = this.#find(key)
     const isOther = this.#hashes.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
-    return this.#owed.delete(key) || isOther
+    return this.#reader.refused.delete(key) || isOther
   }
 
   *#keys(): Generator<Key> {
@@ -327,7 +319,7 @@ export class Board implements Records {
     yield* this.#alone.values()
   }
 
-  #find(key: Key): Fact | undefined {
+  #find = (key: Key): Fact | undefined => {
     const fact = this.#holders.find(key) ?? this.#findInTrees(key)
     // Of two configurations only the first counts.
     if (fact?.kind === 'board' && key !== 'board:board') return undefined
@@ -343,9 +335,7 @@ export class Board implements Records {
     return fact?.id === id ? fact : undefined
   }
 
-  #partOf(fact: Fact): Fact | undefined {
-    return this.#relations.partOf(fact) ?? this.trees.about(fact)
-  }
+  #partOf = (fact: Fact): Fact | undefined => this.#relations.partOf(fact) ?? this.trees.about(fact)
 
   /** One listed beside its holder is no task of a tree. */
   #treesOf(fact: Fact) {
@@ -355,54 +345,9 @@ export class Board implements Records {
     return holder === undefined || holder === fact ? this.trees.of(name) : undefined
   }
 
-  #sourceOf(fact: Fact): RecordSource {
+  #sourceOf = (fact: Fact): RecordSource => {
     const derived = this.#relations.derive(fact, this.#settledAt)
     const [part, trees] = [this.#partOf(fact), this.#treesOf(fact)]
     return { derived, place: this.placeOf(fact), part, trees }
-  }
-
-  /** The entry of a fact, from its file as it is now; undefined if it is gone. */
-  #entryOf(key: Key, fact: Fact): Entry | undefined {
-    if (fact.path === NO_FILE) return this.#fixedBoard()
-    const file = this.#readNow(key, fact.path)
-    if (file === undefined) return undefined
-    const isSame = (other: Fact | Entry): boolean =>
-      other.kind === fact.kind && other.id === fact.id
-    const twins = (this.trees.filesAt(fact.path) ?? this.files).factsOf(fact.path).filter(isSame)
-    return file.entries.filter(isSame)[twins.indexOf(fact)]
-  }
-
-  #fixedBoard(): Entry | undefined {
-    const { board } = this.#store
-    return board && { kind: 'board', id: 'board', board }
-  }
-
-  #readNow(key: Key, path: string): ParsedFile | undefined {
-    const known = this.hashOf(path)
-    const parsed = this.#parsed.get(path, known)
-    if (parsed !== undefined) {
-      // Asked for once; what holds a thousand tasks is asked for a thousand times.
-      if (parsed.entries.length === 1) this.#parsed.drop(path)
-      return parsed
-    }
-    const read = this.#readWhole(path)
-    if (read.state === 'later') return this.#refuse(key, read.why, read.isAway)
-    if (read.state === 'gone') {
-      this.#isAhead = true
-      this.ingest(path, null)
-      return undefined
-    }
-    const { file } = read
-    if (read.unsure && file.hash !== known) return this.#refuse(key, 'it is still being written')
-    if (file.hash !== known) this.#isAhead = true
-    this.ingest(path, file)
-    if (file.entries.length > 1) this.#parsed.put(path, file)
-    else this.#parsed.drop(path)
-    return file
-  }
-
-  #refuse(key: Key, why: string, isAway?: boolean): never {
-    this.#owed.add(key)
-    throw new RecordUnreadable(`${key} cannot be read now: ${why}`, isAway)
   }
 }

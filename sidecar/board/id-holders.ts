@@ -10,7 +10,7 @@
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
-import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
+import { type Fact, NO_FILE, nameOf, type TaskFact } from '../files/facts.ts'
 import { isAbout, type Store } from '../layouts/layout.ts'
 
 interface Held {
@@ -25,8 +25,7 @@ const OUTSIDE = 1_000
 
 export type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf' | 'isGuess'>
 
-/** It stands in for a file. */
-const inNoFile = ({ path }: Fact): number => Number(path === '')
+const inNoFile = ({ path }: Fact): number => Number(path === NO_FILE)
 
 const copy = (fact: Fact): number => {
   const isCopy =

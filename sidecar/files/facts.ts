@@ -88,6 +88,9 @@ export interface ParsedFile extends Parsed {
   blobs?: readonly string[]
 }
 
+/** In place of the path of a configuration that is in no file. */
+export const NO_FILE = ''
+
 /** What is known of a file. */
 export interface FileFacts {
   hash: string
