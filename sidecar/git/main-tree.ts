@@ -7,7 +7,7 @@ import type { Repository } from './repository.ts'
 
 type Asked = Pick<
   Repository,
-  'head' | 'moves' | 'movesSign' | 'settled' | 'checkedOut' | 'goesOn' | 'tipOf'
+  'head' | 'moves' | 'movesSign' | 'whenIdle' | 'checkedOut' | 'goesOn' | 'tipOf'
 >
 
 /** What the edge does not know yet. */
@@ -41,7 +41,7 @@ export class MainTreeNews {
   /** `sent`: what the edge knows of it. Undefined: it is so still, or git does not say. */
   async since(sent: CheckedOut | undefined): Promise<MainNews | undefined> {
     // A switch writes files first and moves its HEAD last: what it deleted is sent with it.
-    if (!this.hasMoved) await this.#repository.settled()
+    if (!this.hasMoved) await this.#repository.whenIdle()
     const sign = this.#sign()
     const known = this.#known?.sign === sign && this.#known.at ? this.#known : undefined
     this.#known = known ?? (await this.#look(sign))

@@ -4,18 +4,23 @@
 import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { type Log, messageOf } from '../../worker/shared/log.ts'
-import { readEnd, readSmall } from '../layouts/open-here.ts'
-import { isThere, lookAt } from '../layouts/store-folder.ts'
+import { readEnd } from '../layouts/open-here.ts'
+import { isThere } from '../layouts/store-folder.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
+import { branchIn, headOf, isBusy, isSparse, leadingHead, ownHead, signOf } from './heads.ts'
 import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
 const LOOK_MS = { least: 1_000, most: 5_000, perMs: 100 }
-const SMALL_BYTES = 64 << 10
+const MOVES_BYTES = 64 << 10
 /** A tree whose folder is gone keeps its marks for so long: it may be on its way. */
 const AWAY_MS = 600_000
 /** What git did not answer may take its whole time again. */
 const AGAIN_MS = 60_000
+/** A commit holds the lock for as long as its message is written. */
+const IDLE_WITHIN_MS = 300
+const IDLE_LOOK_MS = 20
+const MOVE = /^[0-9a-f]{40,64} [0-9a-f]{40,64} /
 
 /** A linked worktree as it is now. */
 export interface TreeNow extends GitTree {
@@ -128,7 +133,7 @@ class OneRepository {
 
   /** git's log of the moves of the leading tree's `HEAD`, newest last; empty if none is kept. */
   moves = (): string[] =>
-    (readEnd(this.#moves, SMALL_BYTES) ?? '')
+    (readEnd(this.#moves, MOVES_BYTES) ?? '')
       .split('\n')
       .filter((line) => MOVE.test(line))
       // By a gc, which writes the log anew, a line without a message gets a tab.
@@ -138,10 +143,10 @@ class OneRepository {
   movesSign = (): string => signOf(this.#moves)
 
   /** Resolves once git does not write the leading tree, or after 300 ms. */
-  async settled(): Promise<void> {
-    const until = this.#clock.elapsed() + SETTLES_MS
+  async whenIdle(): Promise<void> {
+    const until = this.#clock.elapsed() + IDLE_WITHIN_MS
     while (isBusy(this.#leading.gitFolder) && this.#clock.elapsed() < until) {
-      await new Promise<void>((resolve) => this.#clock.after(LOOKS_MS, resolve))
+      await new Promise<void>((resolve) => this.#clock.after(IDLE_LOOK_MS, resolve))
     }
   }
 
@@ -260,56 +265,4 @@ class OneRepository {
     // Without an answer it is asked again.
     return { ...now, bases: bases?.length ? bases : undefined, heads: found ? heads : '' }
   }
-}
-
-const MOVE = /^[0-9a-f]{40,64} [0-9a-f]{40,64} /
-
-const branchOf = (head: string): string | undefined =>
-  /^ref: refs\/heads\/(.+)/.exec(head)?.[1]?.trimEnd()
-
-/** The branch of a tree, by its git folder. Undefined: it is on none. */
-export const branchIn = (folder: string): string | undefined =>
-  branchOf(readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? '')
-
-/** As git knows it. */
-const headOf = ({ common, gitFolder }: GitTree): string =>
-  gitFolder === common ? 'HEAD' : `worktrees/${basename(gitFolder)}/HEAD`
-
-/** Another text for each move of the leading tree's `HEAD`, or of any packed branch. */
-function leadingHead(leading: GitTree): string {
-  const names = ['packed-refs', 'reftable/tables.list', 'shallow', 'info/grafts']
-  const signs = names.map((name) => signOf(join(leading.common, name)))
-  return [ownHead(leading), ...signs].join('\n')
-}
-
-/** Another text for each move of a tree's `HEAD` or its branch. */
-function ownHead({ common, gitFolder }: GitTree): string {
-  const head = readSmall(join(gitFolder, 'HEAD'), SMALL_BYTES) ?? ''
-  const branch = branchOf(head)
-  return `${head.trim()}\n${branch === undefined ? '' : signOf(join(common, 'refs/heads', branch))}`
-}
-
-function signOf(path: string): string {
-  const found = lookAt(path)
-  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''
-}
-
-const SPARSE = /^[ \t]*sparseCheckout[ \t]*=[ \t]*true/im
-
-const isSparse = (gitFolder: string): boolean =>
-  [join(gitFolder, 'config.worktree'), join(gitFolder, '../../config')].some((path) =>
-    SPARSE.test(readSmall(path, SMALL_BYTES) ?? ''),
-  )
-
-/** One that crashed leaves its lock behind. */
-const BUSY_MS = 60_000
-/** A commit holds the lock for as long as its message is written. */
-const SETTLES_MS = 300
-const LOOKS_MS = 20
-
-/** git is writing this tree, so half of it may be of another commit. */
-export function isBusy(gitFolder: string): boolean {
-  const lock = lookAt(join(gitFolder, 'index.lock'))
-  if (lock && Date.now() - lock.mtimeMs < BUSY_MS) return true
-  return readSmall(join(gitFolder, 'locked'), SMALL_BYTES)?.startsWith('initializing') ?? false
 }

@@ -2,7 +2,8 @@
 // files in each merge base of the two.
 
 import { join, relative, sep } from 'node:path'
-import { isBusy, type Repository, type TreeNow } from '../git/repository.ts'
+import { isBusy } from '../git/heads.ts'
+import type { Repository, TreeNow } from '../git/repository.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'

@@ -14,7 +14,7 @@ function repository(first: { head: string; branch?: string }, tips: Record<strin
     head: () => `${state.at.head} ${state.at.branch}`,
     moves: () => [...state.moves],
     movesSign: () => String(state.moves.length + state.rewrites),
-    settled: async () => state.settle(),
+    whenIdle: async () => state.settle(),
     checkedOut: async () => {
       state.asked++
       return state.at
@@ -157,7 +157,7 @@ it('says nothing while git does not say whether it was a switch', async () => {
     head: () => '',
     moves: () => [],
     movesSign: () => '',
-    settled: async () => undefined,
+    whenIdle: async () => undefined,
     checkedOut: async () => ({ head: 'c', branch: 'main' }),
     goesOn: async () => undefined,
     tipOf: async () => undefined,

@@ -48,7 +48,7 @@ async function open({ isSlow = false } = {}) {
     moves: () => [],
     movesSign: () => '',
     checkedOut: async () => undefined,
-    settled: async () => undefined,
+    whenIdle: async () => undefined,
     goesOn: async () => undefined,
     tipOf: async () => undefined,
     trees: () => trees,
