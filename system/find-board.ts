@@ -84,10 +84,10 @@ export async function findProjects(
 }
 
 async function boardsBelow(dir: string, search: Search): Promise<readonly FoundBoard[]> {
-  const { boards, left } = await discoverBoards([dir], search)
+  const { boards, leftOut } = await discoverBoards([dir], search)
   const { only = LAYOUT_NAMES } = search
   if (boards.some(({ store }) => only.includes(store.layout))) return boards
-  throw whyNone(dir, left, search.only)
+  throw whyNone(dir, leftOut, search.only)
 }
 
 const EXAMPLE = 'signalbox-example'

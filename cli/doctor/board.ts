@@ -46,9 +46,9 @@ export async function checkBoards(
   search: Search,
   repo?: string,
 ): Promise<Checked> {
-  const { boards, left, projects } = await discoverBoards(dirs, search)
+  const { boards, leftOut, projects } = await discoverBoards(dirs, search)
   const [project = ''] = projects
-  const { named, left: unnamed } = nameBoards(
+  const { named, leftOut: unnamed } = nameBoards(
     boards,
     repo === undefined ? { repo: project, project } : { repo, project, dirs: projects },
   )
@@ -62,9 +62,9 @@ export async function checkBoards(
   findings.push(...(await checkTrees(named)))
   // Without any board it is the reason why.
   const level = named.length > 0 ? warn : error
-  const leftOut = [...left, ...unnamed].map(({ message }) => level('board', message))
+  const left = [...leftOut, ...unnamed].map(({ message }) => level('board', message))
   return {
-    findings: merged([...findings, ...leftOut]),
+    findings: merged([...findings, ...left]),
     stores: named.map(({ store }) => store),
     names: named.map(({ name }) => name),
     files,

@@ -49,7 +49,7 @@ export interface LeftOut {
 export interface Discovery {
   /** In no order. */
   boards: FoundBoard[]
-  left: LeftOut[]
+  leftOut: LeftOut[]
   /** The name of the project's folder, for each folder that was named. */
   projects: string[]
   /** Linked worktrees that were moved, and git was not told. */
@@ -93,8 +93,12 @@ export const discoverBoards = (
 ): Promise<Discovery> => new Walk(search, { ...BOUNDS, ...bounds }).run(dirs)
 
 /** Why no board was found in `where` and below. */
-export function whyNone(where: string, left: readonly LeftOut[], only: Search['only']): StoreError {
-  const first = left.find(({ code }) => code !== 'unsearched')
+export function whyNone(
+  where: string,
+  leftOut: readonly LeftOut[],
+  only: Search['only'],
+): StoreError {
+  const first = leftOut.find(({ code }) => code !== 'unsearched')
   const { code, message } = first ?? noBoardIn(where, 'below', only)
   switch (code) {
     case 'linked_elsewhere':
@@ -148,7 +152,7 @@ class Walk {
     }
     const workMs = performance.now() - this.#startedAt
     const [boards, moved] = [[...this.#boards.values()], [...this.#moved]]
-    return { boards, left: this.#allLeftOut(), projects, moved, workMs }
+    return { boards, leftOut: this.#allLeftOut(), projects, moved, workMs }
   }
 
   /** With a folder that was named. Resolves with that of its project. */

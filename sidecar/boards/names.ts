@@ -34,11 +34,11 @@ export function nameBoards(
   found: readonly FoundBoard[],
   naming: Naming,
   known: ReadonlyMap<string, string> = new Map(),
-): { named: NamedBoard[]; left: LeftOut[] } {
+): { named: NamedBoard[]; leftOut: LeftOut[] } {
   const { only = LAYOUT_NAMES } = naming
   const taken = new Set(known.values())
   const named: NamedBoard[] = []
-  const left: LeftOut[] = []
+  const leftOut: LeftOut[] = []
   for (const board of found.toSorted(byLocation(naming))) {
     const before = known.get(keyOf(board))
     const { location = board.dir } = board
@@ -47,10 +47,10 @@ export function nameBoards(
     const problem = before === undefined && whyNot(board, name, taken)
     taken.add(name)
     if (!only.includes(board.store.layout)) continue
-    if (problem) left.push(problem)
+    if (problem) leftOut.push(problem)
     else named.push({ ...board, name })
   }
-  return { named, left }
+  return { named, leftOut }
 }
 
 function whyNot(

@@ -109,7 +109,7 @@ class Boards implements OpenBoards {
   readonly #names = new Map<string, string>()
   readonly #anyShown = Promise.withResolvers<void>()
   readonly #running = new Set<Promise<void>>()
-  #left: readonly LeftOut[] = []
+  #leftOut: readonly LeftOut[] = []
   /** Sentences about what was left out: each is logged once. */
   readonly #logged = new Set<string>()
   #searchMs = 0
@@ -156,19 +156,19 @@ class Boards implements OpenBoards {
   /** Looks for boards that are not known yet. `later`: not at the beginning. */
   async look(later?: Later): Promise<void> {
     const { dirs, search, repo, isRepoChosen } = this.#plan
-    const { boards, left, projects, moved, workMs } = await discoverBoards(dirs, search, later)
+    const { boards, leftOut, projects, moved, workMs } = await discoverBoards(dirs, search, later)
     this.#runPlan.repositories?.seen(moved)
     this.#searchMs = workMs
     const [project = ''] = projects
     const { only } = search
     const naming = { repo, project, only, ...(isRepoChosen && { dirs: projects }) }
-    const { named, left: unnamed } = nameBoards(boards, naming, this.#names)
+    const { named, leftOut: unnamed } = nameBoards(boards, naming, this.#names)
     const elsewhere: LeftOut[] = []
     for (const found of named) {
       const refused = await this.#take(found, later)
       if (refused !== undefined) elsewhere.push({ code: 'runs_elsewhere', message: refused })
     }
-    this.#left = [...elsewhere, ...left, ...unnamed]
+    this.#leftOut = [...elsewhere, ...leftOut, ...unnamed]
     const keys = new Set(named.map(keyOf))
     for (const [key, board] of this.#boards) this.#letGo(key, board, !keys.has(key))
   }
@@ -231,11 +231,11 @@ class Boards implements OpenBoards {
   get none(): StoreError | undefined {
     if (this.#boards.size > 0) return undefined
     const where = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.#plan.dirs)
-    return whyNone(where, this.#left, this.#plan.search.only)
+    return whyNone(where, this.#leftOut, this.#plan.search.only)
   }
 
   #logLeftOut(): void {
-    for (const { code, message } of this.#left) {
+    for (const { code, message } of this.#leftOut) {
       if (!this.#logged.has(message))
         this.#plan.log('warn', 'board.left_out', { code, why: message })
       this.#logged.add(message)

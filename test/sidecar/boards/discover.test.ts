@@ -38,7 +38,7 @@ async function search(dir: string, { dirs = [''], followsLinks, ...bounds }: How
     boards: sorted(
       found.boards.map(({ dir: at, store }) => `${at.slice(dir.length + 1)}#${store.layout}`),
     ),
-    left: found.left.map(({ message }) => message.replaceAll(dir, '~')),
+    left: found.leftOut.map(({ message }) => message.replaceAll(dir, '~')),
   }
 }
 

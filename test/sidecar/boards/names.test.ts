@@ -78,12 +78,12 @@ test('of two with one name the second is left out with a sentence, and the other
     board('/home/tea/jam', 'cairn'),
     board('/srv/jam', 'kiro'),
   ]
-  const { named, left } = nameBoards(boards, naming)
+  const { named, leftOut } = nameBoards(boards, naming)
   expect(named.map(({ name, dir }) => [name, dir])).toEqual([
     ['shop/jam#cairn', '/home/tea/jam'],
     ['shop/jam#kiro', '/srv/jam'],
   ])
-  expect(left).toEqual([
+  expect(leftOut).toEqual([
     {
       code: 'same_name',
       message:
@@ -95,7 +95,7 @@ test('of two with one name the second is left out with a sentence, and the other
 test('a folder whose name no repository can have is left out', () => {
   expect(nameBoards([board('/home/tea/a\nb', 'cairn')], NAMING)).toMatchObject({
     named: [],
-    left: [{ code: 'bad_name', message: expect.stringContaining('control characters') }],
+    leftOut: [{ code: 'bad_name', message: expect.stringContaining('control characters') }],
   })
 })
 
@@ -141,7 +141,7 @@ test('every board has its own name where none was chosen', () => {
     fc.property(boards, (found) => {
       const isOdd = (dir: string) => dir.includes('#')
       const plain = found.filter(({ dir }) => !isOdd(dir))
-      expect(nameBoards(plain, NAMING).left).toEqual([])
+      expect(nameBoards(plain, NAMING).leftOut).toEqual([])
     }),
   )
 })

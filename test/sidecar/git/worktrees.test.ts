@@ -112,7 +112,7 @@ test('a copy, and one that its repository has forgotten, is left out near its re
   const left = async (...dirs: string[]) => {
     const found = await discoverBoards(dirs)
     expect(sorted(found.boards.map((it) => boardAt(it.dir)))).toEqual(both)
-    return sorted(found.left.map(({ code, message }) => `${code}: ${message}`))
+    return sorted(found.leftOut.map(({ code, message }) => `${code}: ${message}`))
   }
   expect(await left(main)).toEqual([`stray_worktree: ${ofCopy}`])
   const ofOther = `${tree}-copy is a copy of the linked worktree in ${tree}, ${use}`
@@ -147,8 +147,8 @@ test('a link in a worktree that leads to a board elsewhere is no second board', 
     const own = [boardAt(main), boardAt(join(main, 'packages/tea'))]
     for (const followsLinks of [false, true]) {
       const found = async (named: string) => {
-        const { boards, left } = await discoverBoards([named], { followsLinks })
-        expect(left).toEqual([])
+        const { boards, leftOut } = await discoverBoards([named], { followsLinks })
+        expect(leftOut).toEqual([])
         return sorted(boards.map((it) => `${it.dir} ${it.store.root}`))
       }
       expect(await found(tree)).toEqual(own)
@@ -169,9 +169,9 @@ test('what lies deep in a linked worktree does not end the search', async () => 
   mkdirSync(join(main, deep), { recursive: true })
   git(main, 'worktree', 'move', tree, join(main, 'trees-feat'))
   mkdirSync(join(main, 'trees-feat', deep), { recursive: true })
-  expect((await discoverBoards([main])).left).toEqual([])
+  expect((await discoverBoards([main])).leftOut).toEqual([])
   mkdirSync(join(main, deep, 'i'))
-  const [cut] = (await discoverBoards([main])).left
+  const [cut] = (await discoverBoards([main])).leftOut
   expect(cut?.message).toContain(`8 levels down, above ${join(main, deep, 'i')}`)
 })
 

@@ -185,8 +185,8 @@ describe('a board of BMAD', () => {
       [`${folder}/sprint-status.yaml`]: SPRINT,
       [`${folder}/1-1-fill.md`]: '# Story 1.1: Fill it\n\nStatus: drafted\n',
     })
-    const { boards, left } = await discoverBoards([dir])
-    expect(left).toEqual([])
+    const { boards, leftOut } = await discoverBoards([dir])
+    expect(leftOut).toEqual([])
     expect(boards.map(({ store }) => store.tasksIn)).toEqual([
       join(dir, folder, 'sprint-status.yaml'),
     ])
