@@ -13,7 +13,6 @@ import { beginCharge } from '../acts/begin-charge.ts'
 import { claimCheck, claimChecks, settleCheck } from '../acts/check.ts'
 import { checkSoon } from '../acts/check-soon.ts'
 import { beginClosing, endClosing } from '../acts/close-charge.ts'
-import { acknowledge, reopen, writeNote } from '../acts/desk.ts'
 import {
   claimEvents,
   type Dispatched,
@@ -24,8 +23,8 @@ import {
   settleEvents,
 } from '../acts/dispatch.ts'
 import { finishCharge } from '../acts/finish-charge.ts'
+import { acknowledge, pause, reopen, resume, writeNote } from '../acts/operator.ts'
 import { applyParked, findParked } from '../acts/parked.ts'
-import { pause, resume } from '../acts/pause.ts'
 import { beginRefund, finishRefund } from '../acts/refund.ts'
 import { recordWebhook } from '../acts/webhook.ts'
 import { counted } from '../counted.ts'

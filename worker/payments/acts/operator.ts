@@ -1,5 +1,5 @@
-// What people leave on a payment: that they have seen an alert, and maybe done something about it;
-// that this was a wrong press; a note for who looks at it next. Pure.
+// What an operator does that calls no gateway: acknowledges an alert, or takes that back; writes a
+// note on a payment; pauses payments, and resumes them. Pure.
 
 import { acknowledgeAlert, isSettler, opened, withAlerts } from '../domain/alerts.ts'
 import { isPartWhole } from '../domain/capture.ts'
@@ -8,7 +8,7 @@ import { newId } from '../domain/new-id.ts'
 import { heldAmount, unchanged } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
-import type { Act, AskedBy, Rules, WorkingSet } from './act.ts'
+import type { Act, AskedBy, Pause, Rules, WorkingSet } from './act.ts'
 import { othersOf, recordAct, storeWithBooks } from './store.ts'
 
 interface Acknowledged {
@@ -125,6 +125,38 @@ export function writeNote({ id, by, transactionId, text, now }: Written): Act<No
       const act = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
       recordAct(rows, { id, by }, act)
       return note
+    },
+  }
+}
+
+interface Switched extends AskedBy {
+  now: number
+}
+
+/** A save like another, so what was decided before it is decided again. A pause stays as it is. */
+export function pause({ now, ...asked }: Switched): Act<Pause> {
+  return {
+    keys: [],
+    decide(rows) {
+      if (rows.pause) return rows.pause
+      const pause = { since: now, by: asked.by }
+      rows.pause = pause
+      recordAct(rows, asked, { at: now, action: 'pause' })
+      return pause
+    },
+  }
+}
+
+/** Answers what has ended with it. */
+export function resume({ now, ...asked }: Switched): Act<Pause | undefined> {
+  return {
+    keys: [],
+    decide(rows) {
+      const { pause } = rows
+      if (!pause) return undefined
+      rows.pause = undefined
+      recordAct(rows, asked, { at: now, action: 'resume' })
+      return pause
     },
   }
 }

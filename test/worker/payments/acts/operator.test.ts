@@ -1,7 +1,7 @@
 // What a person has seen, and takes back.
 
 import { describe, expect, it } from 'vitest'
-import { acknowledge, reopen } from '../../../../worker/payments/acts/desk.ts'
+import { acknowledge, reopen } from '../../../../worker/payments/acts/operator.ts'
 import type { AlertKind } from '../../../../worker/payments/domain/status.ts'
 import type { AlertDetail } from '../../../../worker/payments/domain/types.ts'
 import { decided, RULES } from '../../../support/acts.ts'
