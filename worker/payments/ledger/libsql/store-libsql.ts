@@ -16,10 +16,9 @@ import {
   type TransactionRow,
 } from '../../domain/rows.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
-import { type Database, isTransient } from './database-libsql.ts'
+import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
-import { dropOldEvents } from './old-events-libsql.ts'
 import { SCHEMA, schemaMismatch } from './schema-version-libsql.ts'
 import { textsOf, textsOfNote } from './search-texts-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -87,8 +86,20 @@ export function libsqlStore(database: Database, own = new Installation()) {
         throw new StaleRows('the rows are not what is stored now', { cause })
       }
     },
-    dropOldEvents: (before: number, limit: number, keysBefore?: number) =>
-      dropOldEvents(database, before, limit, keysBefore),
+    /**
+     * Leaves the bare keys of settled webhook events that are older, so that none is applied twice,
+     * and deletes keys of before `keysBefore`. Answers how many events, `limit` of each at most.
+     */
+    async dropOldEvents(before: number, limit: number, keysBefore?: number): Promise<number> {
+      const statements = [
+        statement(KEEP_KEYS, { before, limit }),
+        statement(DROP, { before, limit }),
+        ...(keysBefore === undefined ? [] : [statement(DROP_KEYS, { keysBefore, limit })]),
+      ]
+      const signal = AbortSignal.timeout(DROP_WITHIN_MS)
+      const [, rows = []] = await reachable(database.write(statements, signal))
+      return rows.length
+    },
   }
 }
 
@@ -157,21 +168,6 @@ function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   return [statement(insertRows(table, columns) + again, { rows: toJson(rows, columns) })]
 }
 
-/** What a payment is found by: a row beside each. */
-const INSERT_TEXTS = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
-  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
-
-const insertTexts = (rows: readonly TransactionRow[]): Statement[] =>
-  rows.length === 0 ? [] : [statement(INSERT_TEXTS, { rows: textsOf(rows) })]
-
-/** A note is a further line of what its payment is found by; the same line is not needed twice. */
-const ADD_TEXT = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
-  FROM rows CROSS JOIN payment_transactions t
-  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
-
-const addTexts = (notes: readonly NoteRow[]): Statement[] =>
-  notes.map((note) => statement(ADD_TEXT, { rows: textsOfNote(note) }))
-
 function updatesOf(
   name: TableName,
   updated: readonly { before: TableRow; after: TableRow }[],
@@ -212,3 +208,35 @@ const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =
       }),
     ),
   )
+
+/** What a payment is found by: a row beside each. */
+const INSERT_TEXTS = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
+  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
+
+const insertTexts = (rows: readonly TransactionRow[]): Statement[] =>
+  rows.length === 0 ? [] : [statement(INSERT_TEXTS, { rows: textsOf(rows) })]
+
+/** A note is a further line of what its payment is found by; the same line is not needed twice. */
+const ADD_TEXT = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1)
+  FROM rows CROSS JOIN payment_transactions t
+  WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
+
+const addTexts = (notes: readonly NoteRow[]): Statement[] =>
+  notes.map((note) => statement(ADD_TEXT, { rows: textsOfNote(note) }))
+
+/** As long as the group commit gives one of its groups. */
+const DROP_WITHIN_MS = 6_000
+
+/** A parked event may be a payer's money: it stays until its payment appears. */
+const OLD = `FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
+  AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at, id LIMIT :limit`
+
+const KEEP_KEYS = `INSERT INTO payment_event_keys (gateway, event_id, received_at)
+  SELECT gateway, event_id, received_at ${OLD}`
+
+const DROP = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id ${OLD}) RETURNING id`
+
+/** They came in the order of their age: without an index, and without reading all of them. */
+const DROP_KEYS = `DELETE FROM payment_event_keys WHERE received_at < :keysBefore
+  AND ${SCHEMA} = ${SCHEMA_VERSION}
+  AND rowid IN (SELECT rowid FROM payment_event_keys ORDER BY rowid LIMIT :limit)`
