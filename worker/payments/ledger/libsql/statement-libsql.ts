@@ -58,18 +58,24 @@ export function toRows(read: readonly object[]): Row[] {
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
-/**
- * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
- * pair has no UTF-8: for one of them the server refuses the whole batch, with all other payments.
- */
+/** Throws RangeError for a number that is not whole, or past 2^53. */
+export function storable<Given>(name: string, value: Given): Given | string {
+  // Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch.
+  if (typeof value === 'string') return value.toWellFormed()
+  // It would be stored, and then throw whenever it is read: the row could never be used again.
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw new RangeError(`${name} is ${value}, which is not a whole number up to 2^53 - 1`)
+  }
+  return value
+}
+
+/** The client sends every number as a float; only a bigint arrives as an integer. */
 export function bind({ sql, args }: Statement): BoundStatement {
   const values = Object.fromEntries(
-    Object.entries(args).map(([name, value]) => {
-      if (typeof value === 'string') return [name, value.toWellFormed()]
-      if (!Number.isInteger(value)) return [name, value]
-      // It would be stored, and then throw whenever it is read: the row could never be used again.
-      if (!Number.isSafeInteger(value)) throw new RangeError(`:${name} is past 2^53 - 1`)
-      return [name, BigInt(value as number)]
+    Object.entries(args).map(([name, given]) => {
+      const isFraction = typeof given === 'number' && !Number.isInteger(given)
+      const value = isFraction ? given : storable(name, given)
+      return [name, Number.isInteger(value) ? BigInt(value as number) : value]
     }),
   )
   return { sql, args: values }

@@ -21,7 +21,7 @@ import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledge
 import { loadOf } from './load-libsql.ts'
 import { SCHEMA, schemaMismatch } from './schema-version-libsql.ts'
 import { textsOf, textsOfNote } from './search-texts-libsql.ts'
-import { type Row, type Statement, statement } from './statement-libsql.ts'
+import { type Row, type Statement, statement, storable } from './statement-libsql.ts'
 
 const POSITION = statement(
   `SELECT batch, installation, ${PAUSE}, ${SCHEMA} AS schema FROM payment_ledger`,
@@ -193,21 +193,9 @@ function updatesOf(
 const valueIn = (row: TableRow, column: string): unknown =>
   (row as unknown as Record<string, unknown>)[column]
 
-/** Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch. */
+/** A save that cannot be stored is refused whole, and what causes that then fails alone. */
 const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =>
-  JSON.stringify(
-    rows.map((row) =>
-      columns.map((column) => {
-        const value = valueIn(row, column)
-        if (typeof value === 'string') return value.toWellFormed()
-        // A save that cannot be stored is refused whole, and what causes that then fails alone.
-        if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-          throw new RangeError(`${column} is ${value}, which is not a whole number`)
-        }
-        return value
-      }),
-    ),
-  )
+  JSON.stringify(rows.map((row) => columns.map((column) => storable(column, valueIn(row, column)))))
 
 /** What a payment is found by: a row beside each. */
 const INSERT_TEXTS = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
