@@ -163,6 +163,13 @@ function readTwice(store: Store, path: string): { source: Source; stat: FileStat
   return { source, stat: source.state === 'read' ? source.stat : stat }
 }
 
+/** What a folder is whose files cannot be seen: also in what a scan reports. */
+export const IS = {
+  missing: 'is missing',
+  linked: 'is behind a link',
+  noFolder: 'is not a folder',
+} as const
+
 /**
  * Why the state of a file is unknown that is not there, or is behind a link: the store vanished and
  * took its files along, or a link has replaced a folder. When the folder is back, the file is as it
@@ -170,13 +177,13 @@ function readTwice(store: Store, path: string): { source: Source; stat: FileStat
  */
 function whyHidden(store: Store, path: string): string | undefined {
   const { root } = store
-  if (!lookAt(root)?.isDirectory()) return `${root} is missing`
-  if (!isReal(root)) return `${root} is behind a link`
+  if (!lookAt(root)?.isDirectory()) return `${root} ${IS.missing}`
+  if (!isReal(root)) return `${root} ${IS.linked}`
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
     const stat = lookAt(folder)
-    if (stat && !stat.isDirectory()) return `${folder} is not a folder`
+    if (stat && !stat.isDirectory()) return `${folder} ${IS.noFolder}`
   }
-  return isLost(store, path) ? `${store.tasksIn} is missing` : undefined
+  return isLost(store, path) ? `${store.tasksIn} ${IS.missing}` : undefined
 }
 
 /**

@@ -9,7 +9,7 @@ import { errorCode, isAbsence } from '../../worker/shared/file-errors.ts'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
 import { isThere } from '../layouts/store-folder.ts'
-import { isLost } from './file-reader.ts'
+import { IS, isLost } from './file-reader.ts'
 import type { FileStat } from './file-stat.ts'
 import type { FileTable } from './file-table.ts'
 
@@ -202,7 +202,7 @@ class Scan {
     const { tasksIn } = this.#store
     if (isThere(tasksIn) && !this.#blocked.has(tasksIn)) return
     const wasThere = this.#report.gone.some((path) => isLost(this.#store, path))
-    if (wasThere) this.#lost = `${tasksIn} is missing`
+    if (wasThere) this.#lost = `${tasksIn} ${IS.missing}`
     else if (this.#tasks === 0) this.#report.state = 'bare'
   }
 
@@ -216,14 +216,14 @@ class Scan {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
       if (!stat) return ABSENT
       if (!stat.isDirectory() && !stat.isSymbolicLink()) {
-        const why = `${folder} is not a folder`
+        const why = `${folder} ${IS.noFolder}`
         this.#blocked.set(folder, why)
         return { is: 'unknown', why }
       }
       // A link may leave the store, and what it points to is not watched either.
       const isLink = stat.isSymbolicLink()
       if (!isLink && realpathSync.native(folder) === folder) return FOLDER
-      const why = isLink ? `${folder} is not a folder but a link` : `${folder} is behind a link`
+      const why = isLink ? `${folder} ${IS.noFolder} but a link` : `${folder} ${IS.linked}`
       this.#hidden.set(folder, why)
       return { is: 'unknown', why }
     } catch (error) {
