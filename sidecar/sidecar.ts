@@ -1,6 +1,6 @@
 // The loop of the sidecar: sleep until something is due, read what was hinted or found by a scan,
-// settle the board, hand what changed to the publisher. One turn at a time; what comes meanwhile
-// waits for the next one. Times and files come in from outside.
+// hand what changed to the publisher. One turn at a time; what comes meanwhile waits for the next
+// one. Times and files come in from outside.
 
 import { type Clock, within } from '../worker/shared/clock.ts'
 import type { Log } from '../worker/shared/log.ts'
@@ -171,12 +171,12 @@ export class Sidecar {
 
   /** Turns go on until it watches; then comes the scan for what changed before. */
   async #watch(signal: AbortSignal): Promise<void> {
-    let isSettled = false
+    let isArming = true
     void this.#hints.arm().then(() => {
-      isSettled = true
+      isArming = false
       this.#sleeper.wake()
     })
-    while (!isSettled && !signal.aborted) {
+    while (isArming && !signal.aborted) {
       await this.#sleep(signal)
       await this.#turn(signal)
     }
@@ -261,7 +261,7 @@ export class Sidecar {
       const { clock, intervalMs } = this.#deps
       this.#scanAt(clock.elapsed() + intervalMs(workMs, this.#hints.isArmed), PERIODIC)
     }
-    await this.#settle(signal, since)
+    await this.#publishChanged(signal, since)
   }
 
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
@@ -276,7 +276,7 @@ export class Sidecar {
       async (done) => {
         const progress = { done, total: ordered.length }
         onProgress?.(progress)
-        if (this.#isSeeding) await seed?.add(board.settle(clock.now(), true), progress)
+        if (this.#isSeeding) await seed?.add(board.takeChanged(clock.now(), true), progress)
       },
       () => signal.aborted && !this.#isPublishing,
     )
@@ -353,9 +353,9 @@ export class Sidecar {
   }
 
   /** Publishes what changed, and sets when to look again for changes by time alone. */
-  async #settle(signal: AbortSignal, since: number | undefined): Promise<void> {
+  async #publishChanged(signal: AbortSignal, since: number | undefined): Promise<void> {
     const { board, publisher, clock, trees, keptTrees } = this.#deps
-    const changed = board.settle(clock.now())
+    const changed = board.takeChanged(clock.now())
     // First, so that the next one knows what was published where this one is killed.
     if (trees) await keptTrees?.save(board.trees, trees)
     const isKnown = this.#status.publish(this.#hints.hasFailed)

@@ -1,6 +1,6 @@
 // What the sidecar knows of a board: facts of every file, and what follows from them. It holds no
-// bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
-// the time, `nextStaleAt` says when to come back.
+// bodies; a record is read again when the publisher asks for it. No timer, no clock: `takeChanged`
+// takes the time, `nextStaleAt` says when to come back.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
@@ -54,10 +54,10 @@ export class Board implements Records {
   #isAllDirty: boolean = true
   /** All files were read once, or known from an earlier run. */
   #isRead: boolean = false
-  #settledAt = 0
+  #derivedAt = 0
   /** When a task last changed, in ms; 0: not known. */
   #changedAt = 0
-  /** The same, of what is not settled. Infinity: now. */
+  /** The same, of what was not taken yet. Infinity: now. */
   #newsAt = 0
   #summary: { root: string; counts: Counts } | undefined
 
@@ -104,7 +104,7 @@ export class Board implements Records {
   summary(): Summary {
     const root = this.#hashes.root()
     if (this.#summary?.root !== root) {
-      this.#summary = { root, counts: this.#relations.count(this.files.facts(), this.#settledAt) }
+      this.#summary = { root, counts: this.#relations.count(this.files.facts(), this.#derivedAt) }
     }
     const { project } = this.#relations
     return {
@@ -187,26 +187,26 @@ export class Board implements Records {
    * records that changed, appeared or went since the last call. `isReading`: not all files were
    * read once.
    */
-  settle(now: number, isReading = false): Key[] {
+  takeChanged(now: number, isReading = false): Key[] {
     this.#isRead ||= !isReading
     this.#takeFromTrees()
     const changed: Key[] = []
-    this.#relations.touchStale(this.#settledAt, now, this.#dirty)
-    this.#settledAt = now
+    this.#relations.touchStale(this.#derivedAt, now, this.#dirty)
+    this.#derivedAt = now
     this.#changedAt = Math.max(this.#changedAt, Math.min(this.#newsAt, now))
     this.#newsAt = 0
     this.#holders.publish()
-    for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
+    for (const key of this.#dirty) if (this.#hashAgain(key)) changed.push(key)
     this.#dirty = new Set()
     if (!this.#isAllDirty) return changed
     this.#isAllDirty = false
-    for (const key of this.#keys()) if (this.#settleOne(key)) changed.push(key)
+    for (const key of this.#keys()) if (this.#hashAgain(key)) changed.push(key)
     return changed
   }
 
   /** When the next session becomes stalled. Undefined: none will unless a file changes. */
   nextStaleAt(): number | undefined {
-    return this.#relations.nextStaleAt(this.#settledAt)
+    return this.#relations.nextStaleAt(this.#derivedAt)
   }
 
   root(): string {
@@ -223,7 +223,7 @@ export class Board implements Records {
 
   follow(): Key[] {
     if (!this.#reader.takeIsAhead()) return []
-    return this.settle(this.#settledAt, !this.#isRead)
+    return this.takeChanged(this.#derivedAt, !this.#isRead)
   }
 
   read = (key: Key): ReturnType<Records['read']> => this.#reader.read(key)
@@ -235,7 +235,7 @@ export class Board implements Records {
     // Those that it had, too: another file may hold their ids from here on.
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
-    // Before the first settle everything is dirty, and no key that has a hash can be lost.
+    // Before anything was taken everything is dirty, and no key that has a hash can be lost.
     const isFirst = this.#isAllDirty && this.#hashes.size === 0
     const wasClosed = isFirst ? NONE : this.#closedOf(names)
     if (!isFirst) this.#touch(names)
@@ -300,7 +300,7 @@ export class Board implements Records {
     else this.#alone.delete(name)
   }
 
-  #settleOne(key: Key): boolean {
+  #hashAgain(key: Key): boolean {
     const fact = this.#find(key)
     const isOther = this.#hashes.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
     return this.#reader.refused.delete(key) || isOther
@@ -346,7 +346,7 @@ export class Board implements Records {
   }
 
   #sourceOf = (fact: Fact): RecordSource => {
-    const derived = this.#relations.derive(fact, this.#settledAt)
+    const derived = this.#relations.derive(fact, this.#derivedAt)
     const [part, trees] = [this.#partOf(fact), this.#treesOf(fact)]
     return { derived, place: this.placeOf(fact), part, trees }
   }

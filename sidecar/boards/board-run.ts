@@ -50,7 +50,7 @@ export class BoardRun {
   /** When it was found, by `performance.now`. Undefined: at the beginning. */
   readonly #since: number | undefined
   readonly #shown = Promise.withResolvers<void>()
-  readonly #settled = Promise.withResolvers<void>()
+  readonly #shownOrFailed = Promise.withResolvers<void>()
   /** Ends its sidecar alone. */
   readonly #leaving = new AbortController()
   #state: 'waiting' | 'open' | 'failed' = 'waiting'
@@ -81,8 +81,8 @@ export class BoardRun {
   }
 
   /** The same, or the edge cannot have it without a person. */
-  get settled(): Promise<void> {
-    return this.#settled.promise
+  get shownOrFailed(): Promise<void> {
+    return this.#shownOrFailed.promise
   }
 
   /** When its sidecar has ended. */
@@ -155,7 +155,7 @@ export class BoardRun {
       store: this.store,
       log: this.#log,
       edge: edgeOf(this.name),
-      onFailure: (failure) => isFinal(failure) && this.#settled.resolve(),
+      onFailure: (failure) => isFinal(failure) && this.#shownOrFailed.resolve(),
       onReading: (files) => this.#show(files),
       ...(this.#since !== undefined && { since: this.#since }),
       ...(repositories && { trees: { repositories, dir: this.dir } }),
@@ -164,13 +164,13 @@ export class BoardRun {
 
   #show(reading: number | undefined): void {
     this.#reading = reading
-    this.#settled.resolve()
+    this.#shownOrFailed.resolve()
     this.#shown.resolve()
   }
 
   #fail(error: unknown): void {
     this.#log('error', 'board.defect', { error })
-    this.#settled.resolve()
+    this.#shownOrFailed.resolve()
     this.#state = 'failed'
   }
 }

@@ -148,7 +148,7 @@ class Boards implements OpenBoards {
 
   run(end: AbortSignal) {
     const ready = this.#anyShown.promise.then(() =>
-      Promise.all(this.boards().map(({ settled }) => settled)),
+      Promise.all(this.boards().map(({ shownOrFailed }) => shownOrFailed)),
     )
     return { ready: ready.then(() => undefined), ended: this.#run(end) }
   }

@@ -78,9 +78,9 @@ function readRegular(store: ReadStore, path: string, pathOfFd?: PathOfFd): Attem
   try {
     const before = fstatSync(fd)
     if (!before.isFile()) {
-      return settled({ state: 'refused', why: 'The path is not a regular file.' })
+      return final({ state: 'refused', why: 'The path is not a regular file.' })
     }
-    if (before.size > most) return settled({ state: 'refused', why: tooLarge(before.size, most) })
+    if (before.size > most) return final({ state: 'refused', why: tooLarge(before.size, most) })
     const bytes = readAtMost(fd, before.size)
     const { size, mtimeMs } = fstatSync(fd)
     const again = size !== bytes.length || mtimeMs !== before.mtimeMs
@@ -90,7 +90,7 @@ function readRegular(store: ReadStore, path: string, pathOfFd?: PathOfFd): Attem
       return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
     }
     const source = { state: 'read', text, bytes, stat: before } as const
-    return again ? { source: { ...source, changing: true }, again } : settled(source)
+    return again ? { source: { ...source, changing: true }, again } : final(source)
   } finally {
     closeSync(fd)
   }
@@ -98,7 +98,7 @@ function readRegular(store: ReadStore, path: string, pathOfFd?: PathOfFd): Attem
 
 const LINK = 'The file is a link or behind one, and no link is followed.'
 
-const settled = (source: Source): Attempt => ({ source, again: false })
+const final = (source: Source): Attempt => ({ source, again: false })
 
 const tooLarge = (size: number, most: number): string =>
   `The file is too large: ${sizeText(size)}, and at most ${sizeText(most)} are read.`
@@ -114,23 +114,23 @@ function failure(path: string, error: unknown): Attempt {
   const code = errorCode(error) || 'unknown'
   switch (code) {
     case 'ENOTDIR':
-      return settled({ state: 'gone' })
+      return final({ state: 'gone' })
     case 'ENOENT':
       // There after all: a link to nothing, or a file that was replaced while it was looked at.
       return isThere(path)
         ? { source: { state: 'refused', why: 'The file is a link to nothing.' }, again: true }
-        : settled({ state: 'gone' })
+        : final({ state: 'gone' })
     case 'ELOOP':
     // FreeBSD says so of a link that is not followed.
     case 'EMLINK':
-      return settled({ state: 'refused', why: LINK })
+      return final({ state: 'refused', why: LINK })
     case 'elsewhere':
       return { source: { state: 'refused', why: LINK, elsewhere: true }, again: true }
     case 'EACCES':
     case 'EPERM':
-      return settled({ state: 'refused', why: 'The file may not be read by this user.' })
+      return final({ state: 'refused', why: 'The file may not be read by this user.' })
     case 'ENXIO':
-      return settled({ state: 'refused', why: 'The path is not a regular file.' })
+      return final({ state: 'refused', why: 'The path is not a regular file.' })
     default: {
       const why = `The file could not be read (${code}).`
       return { source: { state: 'refused', why, transient: true }, again: false }

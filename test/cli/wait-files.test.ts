@@ -11,7 +11,7 @@ import { config, FakeBoard, live, session, task } from '../sidecar/fake-board.ts
 function opened(files: FakeBoard['files']): FakeBoard {
   const fake = new FakeBoard()
   for (const [path, entries] of files) fake.put(path, ...entries)
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   return fake
 }
 
@@ -29,7 +29,7 @@ class Agent {
     if (!this.#waiting) return
     const { fake, changed } = this.#waiting
     fake.put(path, ...entries)
-    changed(fake.board.settle(0) as never[])
+    changed(fake.board.takeChanged(0) as never[])
   }
 
   /** The line of one wait; undefined: it goes on waiting. */

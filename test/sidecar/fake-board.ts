@@ -113,7 +113,7 @@ export function started(...files: [string, ...Entry[]][]): FakeBoard {
   const fake = new FakeBoard()
   fake.put('/s/config', config(['done']))
   for (const [path, ...entries] of files) fake.put(path, ...entries)
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   return fake
 }
 
@@ -129,6 +129,6 @@ export const sorted = (keys: Key[]): Key[] => keys.toSorted((a, b) => (a < b ? -
 export function fresh(fake: FakeBoard, now = 0) {
   const other = new FakeBoard()
   for (const [path, entries] of [...fake.files].toReversed()) other.put(path, ...entries)
-  other.board.settle(now)
+  other.board.takeChanged(now)
   return other.board
 }

@@ -40,7 +40,7 @@ class System {
   async save(state: State): Promise<void> {
     write(this.#fake, this.#state, state)
     this.#state = state
-    this.#publisher.changed(this.#fake.board.settle(state.now))
+    this.#publisher.changed(this.#fake.board.takeChanged(state.now))
     await this.#clock.advance(RECOVERED_MS)
   }
 
@@ -48,7 +48,7 @@ class System {
   async saveLate(state: State, later: State): Promise<void> {
     this.faults = ['drop']
     write(this.#fake, this.#state, state)
-    this.#publisher.changed(this.#fake.board.settle(state.now))
+    this.#publisher.changed(this.#fake.board.takeChanged(state.now))
     await this.#clock.advance(0)
     write({ put: this.#fake.save, remove: this.#fake.unlink }, state, later)
     this.#state = state
@@ -60,7 +60,7 @@ class System {
     write(this.#fake, this.#state, during)
     // It gets one record through, and no further.
     this.faults = ['small', 'none', ...Array<Fault>(50).fill('drop')]
-    this.#publisher.changed(this.#fake.board.settle(during.now))
+    this.#publisher.changed(this.#fake.board.takeChanged(during.now))
     await this.#clock.advance(0)
     const closing = this.#publisher.close()
     await this.#clock.advance(RECOVERED_MS)
@@ -75,7 +75,7 @@ class System {
   async begin(state: State): Promise<void> {
     write(this.#fake, this.#state, state)
     this.#state = state
-    this.#fake.board.settle(state.now)
+    this.#fake.board.takeChanged(state.now)
     this.#publisher.store(PRESENT)
     this.#publisher.start()
     await this.#clock.advance(RECOVERED_MS)

@@ -158,9 +158,9 @@ describe('a watcher', () => {
 
 test('a defect is logged as one, and a scan follows', async () => {
   const { board, hint, calls, logs } = await (await openRig()).started()
-  const settle = board.settle.bind(board)
-  board.settle = () => {
-    board.settle = settle
+  const takeChanged = board.takeChanged.bind(board)
+  board.takeChanged = () => {
+    board.takeChanged = takeChanged
     throw new TypeError('undefined is not a function')
   }
   await save('B.md', taskText('B'))

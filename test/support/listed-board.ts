@@ -23,7 +23,7 @@ export async function listedStore(store: Store) {
     }
   }
   const records: DataRecord[] = []
-  for (const key of board.settle(Date.now())) {
+  for (const key of board.takeChanged(Date.now())) {
     const record = await board.read(key)
     if (record) records.push(record)
   }

@@ -24,7 +24,7 @@ describe('ready', () => {
     const fake = board()
     expect((await taskOf(fake, 'task:B')).ready).toBe(false)
     fake.put('/s/tasks/A', task('A', { status: 'done' }))
-    expect(sorted(fake.board.settle(0))).toEqual(['task:A', 'task:B'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['task:A', 'task:B'])
     expect((await taskOf(fake, 'task:B')).ready).toBe(true)
     expect((await taskOf(fake, 'task:A')).ready).toBe(false)
   })
@@ -32,14 +32,14 @@ describe('ready', () => {
   test('is unchanged when a dependency changes and stays open', () => {
     const fake = board()
     fake.put('/s/tasks/A', task('A', { title: 'Other' }))
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('is false while a dependency does not exist', async () => {
     const fake = board()
     fake.put('/s/tasks/A', task('A', { status: 'done' }))
     fake.remove('/s/tasks/A')
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect((await taskOf(fake, 'task:B')).ready).toBe(false)
   })
 
@@ -48,7 +48,7 @@ describe('ready', () => {
     fake.put('/s/tasks/A', task('A', { invalid: 'half' }))
     fake.put('/s/tasks/B', task('B', { invalid: 'half' }))
     fake.put('/s/tasks/D', task('C'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     for (const key of ['task:A', 'task:B', 'task:C~2'] as const) {
       const { invalid, ready } = await taskOf(fake, key)
       expect({ key, isInvalid: invalid !== undefined, ready }).toEqual({
@@ -58,22 +58,22 @@ describe('ready', () => {
       })
     }
     fake.put('/s/tasks/A', task('A'))
-    expect(fake.board.settle(0)).toContain('task:A')
+    expect(fake.board.takeChanged(0)).toContain('task:A')
     expect((await taskOf(fake, 'task:A')).ready).toBe(true)
   })
 
   test('is computed again when the configuration closes another status', () => {
     const fake = board()
     fake.put('/s/tasks/B', task('B', { status: 'wip', deps: ['A'] }))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     fake.put('/s/config', config(['done', 'todo']))
-    expect(sorted(fake.board.settle(0))).toEqual(['board:board', 'task:A', 'task:B'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['board:board', 'task:A', 'task:B'])
   })
 
   test('uses the last valid configuration while the file is invalid, and reports that', async () => {
     const fake = started(['/s/tasks/A', task('A', { status: 'done' })])
     fake.put('/s/config', config([], { invalid: 'broken' }))
-    expect(fake.board.settle(0)).toEqual(['board:board'])
+    expect(fake.board.takeChanged(0)).toEqual(['board:board'])
     expect((await taskOf(fake, 'task:A')).ready).toBe(false)
     expect(await fake.board.read('board:board')).toMatchObject({ board: { invalid: 'broken' } })
   })
@@ -83,7 +83,7 @@ describe('ready', () => {
     fake.put('/s/tasks/A', task('A'))
     fake.put('/s/tasks/B', task('B', { status: 'done' }))
     const ready = async () => {
-      fake.board.settle(0)
+      fake.board.takeChanged(0)
       const rows = [await taskOf(fake, 'task:A'), await taskOf(fake, 'task:B')]
       expect(fake.board.summary().counts.ready).toBe(rows.filter((row) => row.ready).length)
       return rows.flatMap((row) => (row.ready ? [row.id] : []))
@@ -111,17 +111,17 @@ describe('sessions', () => {
     const fake = board()
     expect((await taskOf(fake, 'task:A')).executionState).toBe('active')
     expect(fake.board.nextStaleAt()).toBe(1_101)
-    expect(fake.board.settle(1_100)).toEqual([])
-    expect(sorted(fake.board.settle(1_101))).toEqual(['session:1', 'task:A'])
+    expect(fake.board.takeChanged(1_100)).toEqual([])
+    expect(sorted(fake.board.takeChanged(1_101))).toEqual(['session:1', 'task:A'])
     expect((await taskOf(fake, 'task:A')).executionState).toBe('stalled')
     expect(fake.board.nextStaleAt()).toBeUndefined()
-    expect(sorted(fake.board.settle(200))).toEqual(['session:1', 'task:A'])
+    expect(sorted(fake.board.takeChanged(200))).toEqual(['session:1', 'task:A'])
   })
 
   test('stay active with a heartbeat, which does not change the task', async () => {
     const fake = board()
     fake.put('/s/live/1', live('1', 900))
-    expect(fake.board.settle(1_500)).toEqual(['session:1'])
+    expect(fake.board.takeChanged(1_500)).toEqual(['session:1'])
     expect(fake.board.nextStaleAt()).toBe(1_901)
     expect(await fake.board.read('session:1')).toMatchObject({
       session: { health: 'active', live: { progress: 'half' } },
@@ -131,13 +131,13 @@ describe('sessions', () => {
   test('ignore a heartbeat without a time', async () => {
     const fake = board()
     fake.put('/s/live/1', { kind: 'live', id: '1', live: { heartbeatAt: 'soon' } })
-    expect(fake.board.settle(200)).toEqual([])
+    expect(fake.board.takeChanged(200)).toEqual([])
   })
 
   test('change their task when they end', async () => {
     const fake = board()
     fake.put('/s/sessions/1', session('1', 'A', 'finished', 100))
-    expect(sorted(fake.board.settle(200))).toEqual(['session:1', 'task:A'])
+    expect(sorted(fake.board.takeChanged(200))).toEqual(['session:1', 'task:A'])
     expect(await taskOf(fake, 'task:A')).toMatchObject({
       executionState: 'awaiting_review',
       sessionId: '1',
@@ -150,7 +150,7 @@ describe('two files with one id', () => {
     const fake = started()
     fake.put('/s/tasks/2', task('A', { title: 'two' }))
     fake.put('/s/tasks/1', task('a', { title: 'one' }))
-    expect(sorted(fake.board.settle(0))).toEqual(['task:A~2', 'task:a'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['task:A~2', 'task:a'])
     expect((await taskOf(fake, 'task:a')).title).toBe('one')
     expect(await taskOf(fake, 'task:A~2')).toMatchObject({
       id: 'A~2',
@@ -163,7 +163,7 @@ describe('two files with one id', () => {
   test('are valid again when the first is removed', async () => {
     const fake = started(['/s/tasks/1', task('A')], ['/s/tasks/2', task('A')])
     fake.remove('/s/tasks/1')
-    expect(fake.board.settle(0)).toContain('task:A~2')
+    expect(fake.board.takeChanged(0)).toContain('task:A~2')
     expect(await fake.board.read('task:A~2')).toBeNull()
     expect(await taskOf(fake, 'task:A')).not.toHaveProperty('invalid')
   })
@@ -175,7 +175,7 @@ describe('two files with one id', () => {
       () => fake.put('/s/tasks/A - new', task('A', { title: 'new' })),
     ]
     for (const step of order === 'old first' ? steps : steps.toReversed()) step()
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
     expect(fake.board.root()).toBe(fresh(fake).root())
   })
 
@@ -217,14 +217,14 @@ describe('two files with one id', () => {
       'is there at a restart',
       (fake) => {
         fake.put(COPY, titled('copy'))
-        fake.board.settle(0)
+        fake.board.takeChanged(0)
         fake.restart()
       },
     ],
   ])('do not change places where an earlier copy %s', async (_name, change) => {
     const fake = started([HELD, held])
     change(fake)
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect(await titles(fake)).toEqual(['held', 'copy'])
   })
 
@@ -233,13 +233,13 @@ describe('two files with one id', () => {
     async (order) => {
       const fake = started([HELD, held])
       fake.put(COPY, titled('copy'))
-      fake.board.settle(0)
+      fake.board.takeChanged(0)
       const steps = [
         () => fake.remove(HELD),
         () => fake.put('/s/tasks/3 renamed', titled('renamed')),
       ]
       for (const step of order === 'old first' ? steps : steps.toReversed()) step()
-      expect(fake.board.settle(0)).toContain('task:A')
+      expect(fake.board.takeChanged(0)).toContain('task:A')
       expect(await titles(fake)).toEqual(['renamed', 'copy'])
     },
   )
@@ -249,16 +249,16 @@ describe('two files with one id', () => {
     fake.remove(HELD)
     fake.put(COPY, titled('copy'))
     fake.put('/s/done/A', held)
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect(await titles(fake)).toEqual(['held', 'copy'])
   })
 
   test('change places when the holder leaves the board, by the order of new ones', async () => {
     const fake = started([HELD, held])
     fake.put(COPY, titled('copy'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     fake.put(HELD, { ...held, standing: 'outside' } as Entry)
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect(await titles(fake)).toEqual(['copy', 'held'])
   })
 
@@ -271,19 +271,19 @@ describe('two files with one id', () => {
     expect((await taskOf(fake, 'task:A~2')).title).toBe('real')
     expect((await taskOf(fake, 'task:A~3')).title).toBe('second')
     fake.remove('/s/tasks/3')
-    expect(sorted(fake.board.settle(0))).toEqual(['task:A~2', 'task:A~3'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['task:A~2', 'task:A~3'])
   })
 
   test('keep it within one file, where a twin is written above the first', async () => {
     const fake = started()
     const entry = (title: string) => ({ ...titled(title), source: title }) as Entry
     fake.put('/s/many/all', entry('held'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     fake.put('/s/many/all', entry('twin'), entry('held'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     fake.restart()
     fake.put('/s/many/all', entry('twin'), entry('edited'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect(await titles(fake)).toEqual(['edited', 'twin'])
   })
 
@@ -291,7 +291,7 @@ describe('two files with one id', () => {
     const fake = started()
     const entry = (id: string, title: string) => ({ ...task(id, { title }), source: id + title })
     fake.put('/s/many/all', ...([entry('A', '1'), entry('A', '2'), entry('A', '3')] as Entry[]))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     expect((await taskOf(fake, 'task:A')).title).toBe('1')
     expect(await taskOf(fake, 'task:A~3')).toMatchObject({
       title: '3',

@@ -34,7 +34,7 @@ function withTrees(trees: readonly Tree[], ...files: Write[]): FakeBoard {
   const fake = started(...files.filter(([path]) => path.startsWith('/s/')))
   takeTrees(fake, trees)
   for (const [path, ...entries] of files) if (!path.startsWith('/s/')) fake.put(path, ...entries)
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   return fake
 }
 function takeTrees(fake: FakeBoard, trees: readonly Tree[]): void {
@@ -80,7 +80,7 @@ test('of any changes of files and trees, what changed is told, and the rest is t
       }
       const settle = (now: number) => {
         readDue()
-        const told = fake.board.settle(now)
+        const told = fake.board.takeChanged(now)
         const hashes = hashesOf(fake)
         expect(sorted(told)).toEqual(keysThatDiffer(known, hashes))
         known = hashes
@@ -117,7 +117,7 @@ test('of any changes of files and trees, what changed is told, and the rest is t
       }
       settle(2_000)
       const other = withTrees(trees, ...[...fake.files].map(([path, of]): Write => [path, ...of]))
-      other.board.settle(2_000)
+      other.board.takeChanged(2_000)
       expect(hashesOf(fake)).toEqual(hashesOf(other))
       expect(fake.board.buckets()).toHaveLength(256)
       for (const [key, hash] of Object.entries(known) as [Key, string][]) {
@@ -151,19 +151,19 @@ test('a task that only a tree has is there with its mark, and its sessions with 
   const marks = [{ tree: 't', branch: 'of/t', dir: '/t', status: 'todo', title: 'Title of A' }]
   expect(await taskOf(fake, 'task:A')).toMatchObject({ trees: marks, inMain: false, ready: false })
   expect(await fake.board.read('session:1')).toMatchObject({ session: { tree: 't' } })
-  fake.board.settle(10)
+  fake.board.takeChanged(10)
   fake.put('/t/tasks/A', task('A', { title: 'Other' }))
-  fake.board.settle(20)
+  fake.board.takeChanged(20)
   expect(fake.board.summary().changedAt).toBe(20)
   fake.put('/t/sessions/1', session('1', 'A', 'finished'))
-  fake.board.settle(30)
+  fake.board.takeChanged(30)
   expect(fake.board.summary().changedAt).toBe(20)
   const run = { file: 'r', timedout: false }
   fake.put('/t/runs/r', { kind: 'run', id: 'r', task: 'A', run })
-  fake.board.settle(40)
+  fake.board.takeChanged(40)
   expect(fake.board.summary().changedAt).toBe(40)
   fake.remove('/t/tasks/A')
-  expect(fake.board.settle(50)).toContain('task:A')
+  expect(fake.board.takeChanged(50)).toContain('task:A')
   expect(await fake.board.read('task:A')).toBeNull()
 })
 
@@ -208,12 +208,12 @@ test('a configuration that is in no file is a record, and what it closes is clos
     })
   const board = open()
   for (const [path, file] of files) board.ingest(path, file)
-  expect(sorted(board.settle(0))).toEqual(['board:board', 'session:1', 'task:A'])
+  expect(sorted(board.takeChanged(0))).toEqual(['board:board', 'session:1', 'task:A'])
   expect(await board.read('board:board')).toMatchObject({ board: given })
   expect(board.summary()).toEqual({ counts: { tasks: 1, closed: 1, ready: 0 }, project: 'Tea' })
   const again = open()
   for (const [path, file] of board.saved()) again.restore(path, file)
-  again.settle(0)
+  again.takeChanged(0)
   expect([again.root(), remembered]).toEqual([board.root(), ['A']])
 })
 
@@ -223,7 +223,7 @@ test('only what is a record of its own is found', async () => {
     ['/s/milestones/1', { kind: 'setting', id: 'x', value: 'y' }],
   )
   fake.put('/s/live/1', { kind: 'live', id: '1', live: { heartbeatAt: '2026-01-01T00:00:00Z' } })
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   for (const key of ['live:1', 'setting:x', 'board:board~2', 'run:x']) {
     expect(await fake.board.read(key as Key)).toBeNull()
   }
@@ -232,9 +232,9 @@ test('only what is a record of its own is found', async () => {
 test('a title of a milestone that comes later changes its tasks', () => {
   const fake = started(['/s/tasks/A', task('A', { milestone: 'm' })], ['/s/tasks/B', task('B')])
   fake.put('/s/milestones/1', { kind: 'setting', id: 'milestone:m', value: 'Spring' })
-  expect(fake.board.settle(0)).toEqual(['task:A'])
+  expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   fake.remove('/s/milestones/1')
-  expect(fake.board.settle(0)).toEqual(['task:A'])
+  expect(fake.board.takeChanged(0)).toEqual(['task:A'])
 })
 
 test('a file with many tasks is read once for all of them, and in part where it is broken', async () => {
@@ -248,7 +248,7 @@ test('a file with many tasks is read once for all of them, and in part where it 
   for (const key of ['task:A', 'task:B', 'task:A'] as const) await other.board.read(key)
   expect([other.reads, (await taskOf(other, 'task:A')).title]).toEqual([1, 'Other'])
   other.put('/s/many/all', task('A', { invalid: 'half' }))
-  other.board.settle(0)
+  other.board.takeChanged(0)
   expect(sorted(Object.keys(hashesOf(other)) as Key[])).toEqual(['board:board', 'task:A', 'task:B'])
 })
 
@@ -262,6 +262,6 @@ test('the last change of a first read is that of the newest file of a task', () 
   ]
   for (const [path, ms, entry] of files)
     fake.board.ingest(path, { ...parsedOf([entry]), stat: stat(ms) })
-  fake.board.settle(1_000)
+  fake.board.takeChanged(1_000)
   expect(fake.board.summary().changedAt).toBe(500)
 })

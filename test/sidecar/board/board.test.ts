@@ -22,18 +22,18 @@ describe('what changed', () => {
   test('is the key of a new, an edited and a removed task, once each', () => {
     const fake = started()
     fake.put('/s/tasks/A', task('A'))
-    expect(fake.board.settle(0)).toEqual(['task:A'])
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual([])
     fake.put('/s/tasks/A', task('A', { title: 'Other' }))
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
     fake.remove('/s/tasks/A')
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('is nothing when a file is written with the same bytes', () => {
     const fake = started(['/s/tasks/A', task('A')])
     fake.put('/s/tasks/A', task('A'))
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual([])
   })
 
   test('is nothing when a file is created and removed, or changed and changed back', () => {
@@ -42,21 +42,21 @@ describe('what changed', () => {
     fake.remove('/s/tasks/B')
     fake.put('/s/tasks/A', task('A', { title: 'Other' }))
     fake.put('/s/tasks/A', task('A'))
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual([])
   })
 
   test('is a run that appears', () => {
     const fake = started(['/s/tasks/A', task('A')])
     const run = { file: 'A-1.log', exit: 0, timedout: false }
     fake.put('/s/runs/A-1.log', { kind: 'run', id: 'A-1.log', task: 'A', run })
-    expect(fake.board.settle(0)).toEqual(['run:A-1.log'])
+    expect(fake.board.takeChanged(0)).toEqual(['run:A-1.log'])
   })
 
   test('is a task that moves to another folder with the same bytes', () => {
     const fake = started(['/s/tasks/A', task('A')])
     fake.remove('/s/tasks/A')
     fake.put('/s/done/A', { ...task('A'), standing: 'closed' } as Entry)
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('is only the tasks that differ in a file with many', () => {
@@ -68,7 +68,7 @@ describe('what changed', () => {
       entry('C', 'c'),
     ] as never)
     fake.put('/s/many/all', ...([entry('A', 'a'), entry('B', 'x')] as Entry[]))
-    expect(sorted(fake.board.settle(0))).toEqual(['task:B', 'task:C'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['task:B', 'task:C'])
   })
 })
 
@@ -89,7 +89,7 @@ describe('the hash of a task’s own file', () => {
     const entries = fake.files.get('/s/tasks/B') ?? []
     fake.remove('/s/tasks/B')
     fake.put('/s/tasks/A2', task('B'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     fake.put('/s/tasks/B', ...entries)
   }
 
@@ -104,10 +104,10 @@ describe('the hash of a task’s own file', () => {
     async (_, status, change, key) => {
       const fake = waiting()
       fake.put('/s/tasks/A', task('A', { status }))
-      fake.board.settle(0)
+      fake.board.takeChanged(0)
       const before = await hashesOf(fake, 'task:B')
       change(fake)
-      fake.board.settle(0)
+      fake.board.takeChanged(0)
       const after = await hashesOf(fake, key ?? 'task:B')
       expect(after.file).toBe(before.file)
       expect(after.hash).not.toBe(before.hash)
@@ -132,7 +132,7 @@ describe('the hash of a task’s own file', () => {
     fake.put('/s/many/all', entry('A', 'a'), entry('B', 'b', ['1']))
     const [a, b] = [await hashesOf(fake, 'task:A'), await hashesOf(fake, 'task:B')]
     fake.put('/s/many/all', entry('A', 'other'), entry('B', 'b', ['A']))
-    expect(sorted(fake.board.settle(0))).toEqual(['task:A', 'task:B'])
+    expect(sorted(fake.board.takeChanged(0))).toEqual(['task:A', 'task:B'])
     expect((await hashesOf(fake, 'task:A')).file).not.toBe(a.file)
     const after = await hashesOf(fake, 'task:B')
     expect(after.file).toBe(b.file)
@@ -142,7 +142,7 @@ describe('the hash of a task’s own file', () => {
 
 const signOf = ({ path, hash }: Fact): string => `${path}\n${hash}`
 
-/** A model of who has which id: of the facts now, and of those that were settled before. */
+/** A model of who has which id: of the facts now, and of those that were published before. */
 class Holders {
   /** By name, its holder first. */
   #claims = new Map<string, Fact[]>()
@@ -182,7 +182,7 @@ class Holders {
       const besides = file.facts.filter((fact) => !isHolder(fact))
       board.restore(path, { ...file, besides: new Set(besides) })
     }
-    board.settle(now)
+    board.takeChanged(now)
     return board
   }
 }
@@ -210,7 +210,7 @@ test('any sequence of changes and restarts leads to the sums of a new board with
       const fake = started()
       const holders = new Holders()
       const settle = (now: number) => {
-        fake.board.settle(now)
+        fake.board.takeChanged(now)
         holders.settle(fake.board.files.facts())
       }
       for (const each of steps) {
@@ -244,7 +244,7 @@ test('another value of any field is another record, even with the same bytes', (
   const of = (entry: Entry) => {
     const fake = new FakeBoard()
     fake.board.ingest('/s/tasks/A', { ...bytes, entries: [entry] })
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     return fake.board.root()
   }
   const before = of(task('A'))
@@ -275,7 +275,7 @@ describe('changes that follow from a read', () => {
     await fake.board.read('task:A')
     expect(sorted(fake.board.follow())).toEqual(['task:A', 'task:B'])
     expect(fake.board.follow()).toEqual([])
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual([])
   })
 })
 
@@ -301,7 +301,7 @@ describe('reading a record', () => {
   test('keeps some 4 MiB of parsed text: the oldest file is read again, the newer are not', async () => {
     const fake = started()
     for (const id of ['A', 'B', 'C']) fake.put(`/s/tasks/${id}`, large(id))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     for (const id of ['C', 'B'] as const) await fake.board.read(`task:${id}`)
     expect(fake.reads).toBe(0)
     await fake.board.read('task:A')
@@ -312,7 +312,7 @@ describe('reading a record', () => {
     const fake = started()
     for (const text of ['a', 'b', 'c', 'd']) fake.put('/s/tasks/A', large('A', text))
     fake.put('/s/tasks/B', task('B'))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     await fake.board.read('task:A')
     expect(fake.reads).toBe(0)
   })
@@ -320,7 +320,7 @@ describe('reading a record', () => {
   test('keeps the newest file however large it is', async () => {
     const fake = started()
     fake.put('/s/tasks/A', task('A', { body: 'x'.repeat(5_000_000) }))
-    fake.board.settle(0)
+    fake.board.takeChanged(0)
     await fake.board.read('task:A')
     expect(fake.reads).toBe(0)
   })
@@ -330,7 +330,7 @@ describe('reading a record', () => {
     await fake.board.read('task:A')
     fake.files.set('/s/tasks/A', [task('A', { title: 'Newer' })])
     expect((await taskOf(fake, 'task:A')).title).toBe('Newer')
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('returns null if the file was removed or never existed', async () => {
@@ -339,7 +339,7 @@ describe('reading a record', () => {
     fake.files.delete('/s/tasks/A')
     expect(await fake.board.read('task:A')).toBeNull()
     expect(await fake.board.read('task:Z')).toBeNull()
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('fails while the store is missing, instead of returning null', async () => {
@@ -347,7 +347,7 @@ describe('reading a record', () => {
     await fake.board.read('task:A')
     fake.looks.set('/s/tasks/A', { state: 'later', why: 'the store is missing' })
     await expect(fake.board.read('task:A')).rejects.toMatchObject({ code: 'record_unreadable' })
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual([])
   })
 
   test('that failed is repeated when its file is readable, changed or not', async () => {
@@ -357,17 +357,17 @@ describe('reading a record', () => {
     fake.looks.set('/s/tasks/A', { state: 'parsed', file: broken, unsure: true })
     await expect(fake.board.read('task:A')).rejects.toMatchObject({ code: 'record_unreadable' })
     fake.put('/s/tasks/A', task('A'))
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 
   test('fails for a task in an invalid file with many, and the task stays', async () => {
     const fake = started(['/s/many/all', task('A'), task('B')])
     const root = fake.board.root()
     fake.put('/s/many/all', config([], { invalid: 'not JSON' }))
-    expect(fake.board.settle(0)).toEqual([])
+    expect(fake.board.takeChanged(0)).toEqual([])
     expect(fake.board.root()).toBe(root)
     await expect(fake.board.read('task:A')).rejects.toMatchObject({ code: 'record_unreadable' })
     fake.put('/s/many/all', task('A'), task('B'))
-    expect(fake.board.settle(0)).toEqual(['task:A'])
+    expect(fake.board.takeChanged(0)).toEqual(['task:A'])
   })
 })

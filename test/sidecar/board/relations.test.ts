@@ -88,7 +88,7 @@ test('an id that stands 300 times in one file is listed 300 times', async () => 
   const fake = new FakeBoard()
   fake.put('/s/config', config(['done']))
   fake.put('/s/tasks/all', ...numbers.map((n) => task('A', { title: `Task ${n}` })))
-  const keys = fake.board.settle(0).filter((key) => key.startsWith('task:'))
+  const keys = fake.board.takeChanged(0).filter((key) => key.startsWith('task:'))
   expect(new Set(keys)).toEqual(
     new Set(['task:A', ...numbers.slice(1).map((n) => `task:A~${n + 1}`)]),
   )
@@ -99,7 +99,7 @@ test('when the first of three goes, the second takes the id and the third the se
   const fake = new FakeBoard()
   fake.put('/s/config', config(['done']))
   for (const name of ['c', 'a', 'b']) fake.put(`/s/tasks/${name}`, task('A', { title: name }))
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   const titles = async () => {
     const records = await Promise.all(
       (['task:A', 'task:A~2', 'task:A~3'] as const).map((key) => fake.board.read(key)),
@@ -108,7 +108,7 @@ test('when the first of three goes, the second takes the id and the third the se
   }
   expect(await titles()).toEqual(['a', 'b', 'c'])
   fake.remove('/s/tasks/a')
-  expect(new Set(fake.board.settle(0))).toEqual(new Set(['task:A', 'task:A~2', 'task:A~3']))
+  expect(new Set(fake.board.takeChanged(0))).toEqual(new Set(['task:A', 'task:A~2', 'task:A~3']))
   expect(await titles()).toEqual(['b', 'c', false])
 })
 

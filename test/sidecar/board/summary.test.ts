@@ -20,13 +20,13 @@ test('the counts follow each change, also of the configuration', () => {
   const counts = () => Object.values(fake.board.summary().counts)
   expect(counts()).toEqual([2, 0, 1])
   fake.put('/s/tasks/A', task('A', { status: 'done' }))
-  fake.board.settle(1)
+  fake.board.takeChanged(1)
   expect(counts()).toEqual([2, 1, 1])
   fake.put('/s/config', config(['todo', 'done']))
-  fake.board.settle(2)
+  fake.board.takeChanged(2)
   expect(counts()).toEqual([2, 2, 0])
   fake.remove('/s/tasks/A')
-  fake.board.settle(3)
+  fake.board.takeChanged(3)
   expect(counts()).toEqual([1, 1, 0])
 })
 
@@ -35,19 +35,19 @@ test('the last change is that of a task or a run, not of a session or the config
   const at = () => fake.board.summary().changedAt
   expect(at()).toBeUndefined()
   fake.put('/s/tasks/A', task('A'))
-  fake.board.settle(10)
+  fake.board.takeChanged(10)
   expect(at()).toBe(10)
   fake.put('/s/config', config(['todo']))
   fake.put('/s/sessions/s1')
-  fake.board.settle(20)
+  fake.board.takeChanged(20)
   expect(at()).toBe(10)
   fake.put('/s/tasks/A', task('A'))
-  fake.board.settle(30)
+  fake.board.takeChanged(30)
   expect(at()).toBe(10)
   fake.remove('/s/tasks/A')
-  // A list that is asked for before the change is settled has the time before it.
+  // A list that is asked for before the change is taken has the time before it.
   expect(at()).toBe(10)
-  fake.board.settle(40)
+  fake.board.takeChanged(40)
   expect(at()).toBe(40)
 })
 
@@ -65,9 +65,9 @@ test('of any board the counts are those of its records', async () => {
       for (const [at, { path, id, isInvalid, ...fields }] of all.entries()) {
         const invalid = isInvalid ? { invalid: 'It is broken.' } : {}
         fake.put(path, task(id, { ...fields, ...invalid }))
-        if (at % 3 === 0) fake.board.settle(at)
+        if (at % 3 === 0) fake.board.takeChanged(at)
       }
-      fake.board.settle(99)
+      fake.board.takeChanged(99)
       const keys = Array.from({ length: 256 }, (_, n) => Object.keys(fake.board.bucket(n))).flat()
       const records = await Promise.all(keys.map((key) => fake.board.read(key as `task:${string}`)))
       const tasks = records.flatMap((record) => (record?.kind === 'task' ? [record.task] : []))

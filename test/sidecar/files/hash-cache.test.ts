@@ -34,7 +34,7 @@ function filled(): Board {
   put('/s/config', config(['done']))
   put('/s/tasks/A', task('A', { deps: ['B', 'C'], activeAttempt: 'a1' }))
   // It holds the id that a file which sorts before it claims later.
-  fake.board.settle(0)
+  fake.board.takeChanged(0)
   put('/s/done/B', { ...task('B', { milestone: 'm-1' }), standing: 'closed' } as Entry)
   put('/s/many/x', { ...task('C'), source: 'c' } as Entry, { ...task('A'), source: 'a' } as Entry)
   put('/s/sessions/1', session('1', 'A', 'active', 100))
@@ -42,7 +42,7 @@ function filled(): Board {
   const run = { file: 'r.log', exit: 0, timedout: false }
   put('/s/milestones/m-1', { kind: 'setting', id: 'milestone:m-1', value: 'Spring' })
   put('/s/runs/r.log', { kind: 'run', id: 'r.log', task: 'A', run })
-  fake.board.settle(500)
+  fake.board.takeChanged(500)
   return fake.board
 }
 
@@ -51,7 +51,7 @@ test('a board that was restored has the same sums, and turns stale at the same t
   await cacheOf().save(before.saved())
   const after = new Board(fakeStore, () => ({ state: 'gone' }))
   expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(8)
-  after.settle(500)
+  after.takeChanged(500)
   expect(after.root()).toBe(before.root())
   expect(after.nextStaleAt()).toBe(before.nextStaleAt())
   expect([...after.saved()]).toEqual([...before.saved()])

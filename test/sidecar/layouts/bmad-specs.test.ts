@@ -240,7 +240,7 @@ describe('while files come and go', () => {
     }
     const keys = new Set<string>()
     const shown = async () => {
-      for (const key of board.settle(0)) keys.add(key)
+      for (const key of board.takeChanged(0)) keys.add(key)
       const rows: Record<string, unknown> = {}
       for (const key of keys) {
         const record = await board.read(key as 'board:board')
@@ -284,11 +284,11 @@ describe('while files come and go', () => {
     const { take, board } = await opened()
     take(LIST, listOf('1', '2'))
     take(`${SPEC}/stories/1-fill.md`, story('done'))
-    board.settle(0)
+    board.takeChanged(0)
     const { counts } = board.summary()
     expect(counts).toEqual({ tasks: 3, closed: 1, ready: 1 })
     take(LIST, '- id: "1\n')
-    expect(board.settle(0)).toEqual(['task:spec-tea'])
+    expect(board.takeChanged(0)).toEqual(['task:spec-tea'])
     expect(board.summary().counts).toEqual(counts)
     expect(await board.read('board:board')).toMatchObject({ board: { states: STATES } })
   })

@@ -211,7 +211,7 @@ describe('a board of BMAD', () => {
     const { read } = new FileReader({ store, clock: hostClock, runOutput: 'masked' })
     const board = new Board(store, read)
     const invalidNow = async () => {
-      board.settle(0)
+      board.takeChanged(0)
       const record = await board.read('board:board')
       return record?.kind === 'board' ? record.board.invalid : 'no board'
     }

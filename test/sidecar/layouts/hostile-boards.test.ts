@@ -1,4 +1,4 @@
-// Files that were made to take long: each is read, taken into the board and settled, or is invalid.
+// Files that were made to take long: each is read, taken into the board and derived, or is invalid.
 // `HOSTILE_BOARDS_MINUTES=10` goes on for so long; a file that takes the process over 300 ms of a
 // processor at once fails by its seed.
 
@@ -42,7 +42,7 @@ it.each(LAYOUTS)('a hostile file of %s ends', { timeout: 900_000 }, async (layou
     })
     const taken = await cpuMs(() => {
       if (seen && seen.state === 'parsed') board.ingest(file, seen.file)
-      board.settle(Date.now())
+      board.takeChanged(Date.now())
     })
     if (Math.max(ms, taken) > MOST_MS) slow.push(`${name}: ${Math.round(ms)}, ${Math.round(taken)}`)
   }
