@@ -26,7 +26,7 @@ import { type ApiEnv, isWrite, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 import { sha256Hex } from './shared/sha256.ts'
 
-export type AppDeps = Omit<BoardDeps, 'maxBoards' | 'secrets' | 'signsNotices'> & {
+export type AppDeps = Omit<BoardDeps, 'directoryLimits' | 'secrets' | 'signsNotices'> & {
   config: Config
   /** Undefined: neither a gateway nor a database is configured. */
   payments: Payments | undefined
@@ -104,7 +104,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     '/api',
     boardRoutes({
       ...deps,
-      maxBoards: config.maxBoards,
+      directoryLimits: config.directory,
       secrets: config.auth.secrets,
       signsNotices: config.noticeSecrets.length > 0,
     }),

@@ -1,6 +1,7 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. What
 // variables there are is in shared/variables.ts.
 
+import type { DirectoryLimits } from './board/directory/directory.ts'
 import { type BoardVariables, readBoardVariables } from './board/repository/board-variables.ts'
 import { type StreamRoom, streamRoom } from './board/streams/stream-room.ts'
 import {
@@ -24,8 +25,7 @@ export interface Config {
   publicUrl: string | undefined
   /** The most streams of one repository. */
   maxStreams: number
-  /** The most boards that the directory keeps. */
-  maxBoards: number
+  directory: DirectoryLimits
   /** What each board is opened with. */
   board: BoardVariables
   /** Sign notices to webhooks, the newest first. Empty: none can be sent. */
@@ -79,7 +79,7 @@ export function readConfig(
     return number
   }
   const maxStreams = count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED)
-  const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
+  const directory = { maxBoards: count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED) }
   const board = readBoardVariables(env, wrong)
   const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
   if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
@@ -92,7 +92,7 @@ export function readConfig(
     allowedOrigins,
     publicUrl,
     maxStreams,
-    maxBoards,
+    directory,
     board,
     noticeSecrets,
     payments,

@@ -22,7 +22,7 @@ it('reads an empty environment as closed, not as broken', () => {
     allowedOrigins: [],
     publicUrl: undefined,
     maxStreams: 10_000,
-    maxBoards: 10_000,
+    directory: { maxBoards: 10_000 },
     board: { silentAfterMs: 20 * 60_000 },
     noticeSecrets: [],
   })

@@ -9,7 +9,7 @@ import type { Checked } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import { readQuery } from '../../shared/query.ts'
 import { createSeal } from '../../shared/seal.ts'
-import type { Directory } from '../directory/directory.ts'
+import type { Directory, DirectoryLimits } from '../directory/directory.ts'
 import type { BoardMetrics } from '../metrics.ts'
 import { sealed } from '../notices/notice-calls.ts'
 import { SEALED_FOR } from '../notices/notice-sender.ts'
@@ -23,8 +23,7 @@ import { bodyOf, pathOf } from './request-hono.ts'
 export interface PublishDeps {
   repositories: Repositories
   directory: Directory
-  /** The boards that the directory keeps at most. */
-  maxBoards: number
+  directoryLimits: DirectoryLimits
   clock: Clock
   metrics: BoardMetrics
   /** AUTH_SECRETS. */
@@ -41,11 +40,8 @@ export function publishRoutes(deps: PublishDeps): Hono<ApiEnv> {
   app.put('/boards', limit, async (c) => {
     const path = pathOf(c, 'board:write')
     const report = await messageOf(c, checkReport)
-    const by = {
-      holder: await c.get('grant').holder(),
-      maxBoards: deps.maxBoards,
-      now: deps.clock.now(),
-    }
+    const holder = await c.get('grant').holder()
+    const by = { ...deps.directoryLimits, holder, now: deps.clock.now() }
     const put = await deps.directory.put(path, report, by)
     if (put === 'superseded') throw new Problem('superseded', refusal('superseded'))
     if (put === 'full') {

@@ -23,11 +23,15 @@ export interface Directory {
 export type Put = 'stored' | 'superseded' | 'full'
 export type Forgotten = 'forgotten' | 'published' | 'unknown'
 
-export interface Reporter {
-  /** A hash of the token's subject. */
-  holder: string
+/** As the edge is configured. */
+export interface DirectoryLimits {
   /** The boards that are kept at most, of all holders. */
   maxBoards: number
+}
+
+export interface Reporter extends DirectoryLimits {
+  /** A hash of the token's subject. */
+  holder: string
   /** ms */
   now: number
 }
