@@ -2,6 +2,17 @@
 
 import { LIMIT_STATUS } from './board-settings.ts'
 
+/** Another charge or refund is in the way: what `PaymentConflictException` has as its code. */
+const PAYMENT_CONFLICTS = {
+  in_progress: 409,
+  idempotency_conflict: 409,
+  reference_conflict: 409,
+  already_paid: 409,
+  not_cancellable: 409,
+} as const
+
+export type PaymentConflict = keyof typeof PAYMENT_CONFLICTS
+
 /** Every stable code of a failure, with its status. */
 export const STATUS_OF = {
   invalid_path: 400,
@@ -30,11 +41,7 @@ export const STATUS_OF = {
   published: 409,
   stale_batch: 409,
   wire_version: 409,
-  in_progress: 409,
-  idempotency_conflict: 409,
-  reference_conflict: 409,
-  already_paid: 409,
-  not_cancellable: 409,
+  ...PAYMENT_CONFLICTS,
   too_late: 409,
   claimed: 409,
   closed: 409,

@@ -1,7 +1,7 @@
 // What the public API throws. The names are the contract's; match `code`, never the message.
 
 import type * as api from '../../../libraries/api/types.ts'
-import type { Reason } from '../../shared/problem.ts'
+import type { PaymentConflict, Reason } from '../../shared/problem.ts'
 
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {
@@ -140,14 +140,9 @@ export type PaymentError = api.PaymentError
  */
 export class PaymentConflictException extends PaymentFailure {
   override readonly name = 'PaymentConflictException'
-  readonly code:
-    | 'in_progress'
-    | 'idempotency_conflict'
-    | 'reference_conflict'
-    | 'already_paid'
-    | 'not_cancellable'
+  readonly code: PaymentConflict
 
-  constructor(code: PaymentConflictException['code'], message: string, options?: FailureOptions) {
+  constructor(code: PaymentConflict, message: string, options?: FailureOptions) {
     super(message, options)
     this.code = code
   }
