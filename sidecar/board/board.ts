@@ -310,7 +310,7 @@ export class Board implements Records {
     const keys = new Set<Key>()
     for (const fact of factsIn(this.files, this.trees)) {
       const name = this.#holders.nameOf(fact)
-      // All who claim a name come with its holder: once, not once for each of them.
+      // All that claim a name come with its holder: once, not once for each of them.
       if (this.#holders.holder(name) !== fact) continue
       keys.clear()
       this.#relations.touch(name, keys)

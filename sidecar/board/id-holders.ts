@@ -1,8 +1,8 @@
-// Who holds which id. Two files may claim one: who is published under it keeps it, or a copy that a
-// cloud folder makes would take the place of its original, and an agent be sent to the copy. Of new
-// ones, the first is the one whose name the tool would give, else the first by path. The others are
-// listed beside it as `<id>~2`, `~3`. All of it follows from the current claims and from what was
-// published before, in whatever order they came.
+// Which fact holds which id. Two files may claim one id, and the one that is published under it
+// keeps it: else a copy that a cloud folder makes would take the place of its original, and an
+// agent be sent to the copy. Of new ones, the first is the one whose name the tool would give, else
+// the first by path. The others are listed beside it as `<id>~2`, `~3`. All of it follows from the
+// current claims and from what was published before, in whatever order they came.
 // A fact is one thing that a file says. Its name is the kind and id that its file claims, its key
 // what it is published under: of a name's holder that name itself.
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
@@ -81,7 +81,7 @@ export class IdHolders {
     this.#put(name, fact, wasHolder)
   }
 
-  /** From here on, who holds an id keeps it. */
+  /** From here on, the holder of an id keeps it. */
   publish(): void {
     for (const name of this.#unordered) this.#get(name)
     this.#published.clear()
@@ -109,7 +109,7 @@ export class IdHolders {
     else this.#unordered.add(name)
   }
 
-  /** The configuration's, by which the tool tells its files. */
+  /** The configuration's, by which the tool recognizes its files. */
   usePrefix(prefix: string | undefined): void {
     if (prefix === this.#prefix) return
     this.#prefix = prefix
@@ -124,7 +124,7 @@ export class IdHolders {
     return this.#store.whyIgnored?.(fact.path, this.#prefix)
   }
 
-  /** Whether several files of the board claim a name: then nobody knows which of them is meant. */
+  /** Whether several files of the board claim a name: then it is unknown which one is meant. */
   isShared(name: string): boolean {
     const claims = this.#get(name)
     const [first] = Array.isArray(claims) ? claims : []
@@ -132,12 +132,12 @@ export class IdHolders {
     return claims.some((other) => other.path !== first.path && this.#rankOf(other) === 0)
   }
 
-  /** Everyone who claims a name. */
+  /** All facts that claim a name. */
   claims(name: string): readonly Fact[] {
     return [this.#get(name) ?? []].flat()
   }
 
-  /** Who is meant by a name. */
+  /** The fact that is meant by a name. */
   holder(name: string): Fact | undefined {
     const claims = this.#get(name)
     return Array.isArray(claims) ? claims[0] : claims
@@ -177,7 +177,7 @@ export class IdHolders {
     return this.#store.roleOf?.(path) ?? { folder: folderOf(path), rank: 0 }
   }
 
-  /** Everyone who claims a name, with the keys that they are listed under. */
+  /** All facts that claim a name, with the keys that they are listed under. */
   held(name: string): readonly Held[] {
     return this.#list(name).held
   }
@@ -219,15 +219,15 @@ export class IdHolders {
     this.#unordered.add(name)
   }
 
-  /** Everyone who claims a name, in order. */
+  /** All facts that claim a name, in order. */
   #get(name: string): Fact | Fact[] | undefined {
     const claims = this.#claims.get(name)
     if (this.#unordered.delete(name) && Array.isArray(claims)) this.#order(name, claims)
-    return this.#store.isGuess && claims ? this.#borneOut(claims) : claims
+    return this.#store.isGuess && claims ? this.#confirmed(claims) : claims
   }
 
-  /** Without guesses that no file beside them bears out. */
-  #borneOut(claims: Fact | Fact[]): Fact | Fact[] | undefined {
+  /** Without guesses that no file beside them confirms. */
+  #confirmed(claims: Fact | Fact[]): Fact | Fact[] | undefined {
     const isGuess = ({ path }: Fact) => this.#store.isGuess?.(path) === true
     const all = [claims].flat()
     const sure = all.filter((fact) => !isGuess(fact))
@@ -245,10 +245,10 @@ export class IdHolders {
     if (first === undefined || published.length === 0) return
     if (this.isAbout(first) || isOfConfiguration(first)) return
     const equals = claims.filter((other) => this.#compareRank(first, other) === 0)
-    const heir = heirOf(published, equals)
-    if (heir === undefined || heir === first) return
-    claims.splice(claims.indexOf(heir), 1)
-    claims.unshift(heir)
+    const next = nextHolder(published, equals)
+    if (next === undefined || next === first) return
+    claims.splice(claims.indexOf(next), 1)
+    claims.unshift(next)
   }
 
   #list(name: string) {
@@ -302,23 +302,27 @@ export class IdHolders {
 }
 
 /**
- * Who goes on under an id: the one that was published under it, changed or not, else one that came
- * as that went, since a new title is a new name of the file. Undefined: nobody was, or it went.
+ * Which fact holds an id from here on: the one that was published under it, changed or not. If that
+ * is gone, one that has come since: a task with a new title is in a file of another name.
+ * Undefined: there is none.
  */
-function heirOf([holder, ...others]: readonly Fact[], claims: readonly Fact[]): Fact | undefined {
+function nextHolder(
+  [holder, ...others]: readonly Fact[],
+  claims: readonly Fact[],
+): Fact | undefined {
   if (holder === undefined) return undefined
-  // In a file with many, the others are told from the holder by their bytes.
+  // In a file with many tasks, the others differ from the holder by their bytes.
   const signOf = ({ path, hash }: Fact) => (path === holder.path ? `${path}\n${hash}` : path)
   const known = new Set(others.map(signOf))
-  let heir: Fact | undefined
+  let next: Fact | undefined
   let least = Number.POSITIVE_INFINITY
   for (const fact of claims) {
     const difference = 2 * Number(fact.path !== holder.path) + Number(fact.hash !== holder.hash)
     if (difference >= least || (difference > 0 && known.has(signOf(fact)))) continue
-    heir = fact
+    next = fact
     least = difference
   }
-  return heir
+  return next
 }
 
 const folderOf = (path: string): string => path.replace(/[/\\][^/\\]*$/, '')

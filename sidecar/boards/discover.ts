@@ -52,7 +52,7 @@ export interface Discovery {
   leftOut: LeftOut[]
   /** The name of the project's folder, for each folder that was named. */
   projects: string[]
-  /** Linked worktrees that were moved, and git was not told. */
+  /** Linked worktrees that were moved without git. */
   moved: string[]
   /** What the search took, in ms. */
   workMs: number

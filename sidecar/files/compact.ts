@@ -26,7 +26,7 @@ export function compact(text: string): string {
 }
 
 /**
- * A copy that all share who ask for the same text. It remembers so many at most, since a broken
+ * One copy for all that ask for the same text. It remembers so many at most, since a broken
  * board could hold another one in every file.
  */
 export function interning(most: number): (text: string) => string {

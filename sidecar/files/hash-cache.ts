@@ -1,5 +1,5 @@
 // What was known of every file when the sidecar last ran, so that a restart reads only what changed
-// meanwhile, and who holds an id that several claim. One independent line for each file, of
+// meanwhile, and which file holds an id that several claim. One independent line for each file, of
 // positions instead of names: at 100,000 files the names alone would be 15 MB to read before the
 // sidecar is ready. Losing it costs time, and such ids go by the names of the files again.
 

@@ -14,7 +14,7 @@ const SLICE_MS = 5
  */
 const LONG_MS = 50
 const REST_MS = 1_000
-/** Nothing else was done for so long: whoever looks for the reason finds the file's name. */
+/** Nothing else was done for so long: the log names the file that took it. */
 const STOOD_MS = 1_000
 
 interface Taken {

@@ -192,7 +192,7 @@ interface Answer {
 
 const NONE: Answer = { code: undefined, out: Buffer.alloc(0) }
 
-/** In the topmost folder: in a repository's own, git would look for more than it is told. */
+/** In the topmost folder: in a repository's own, git would look for more than it is given. */
 function run(
   program: string,
   env: Record<string, string>,

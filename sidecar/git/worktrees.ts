@@ -17,7 +17,7 @@ export interface GitTree {
   common: string
   /** Its own folder: in `worktrees/` of the common one, which is that of the main tree itself. */
   gitFolder: string
-  /** Its folder was moved, and git was not told. */
+  /** Its folder was moved without git, which knows it in its old place. */
   isMoved?: true
 }
 

@@ -30,7 +30,7 @@ const [NEW = ''] = STATES
 const BLOCKED = 'blocked'
 /** As the tool wants it, and of a length that a file's name can begin with. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/
-/** For who starts the story. */
+/** For the person or program that starts the story. */
 const EXTRA = ['spec_checkpoint', 'done_checkpoint', 'invoke_dev_with']
 
 interface SpecFile {

@@ -55,7 +55,7 @@ export interface ChangeFiles {
 export interface ChangeFile {
   /** `sign`: there is a change. The file says no more of it. */
   kind: 'tasks' | 'about' | 'sign'
-  /** The lowest of the files that tell of a change counts. */
+  /** The lowest of the files that describe a change counts. */
   rank: number
   /** Why there should be more than this sign, in one sentence. */
   alone?: string

@@ -22,7 +22,7 @@ const DEPTH = 5
 const MAX_FOLDERS = 200
 const NAMED_SCHEMA = /^[^.\\/:][^\\/:]*$/
 
-/** The order of the files that tell of a change. */
+/** The order of the files that describe a change. */
 const RANK = { about: 0, list: 1, own: 2, delta: 3, nested: 4, other: 5 }
 
 /** The file that a change's schema tracks. `found`: there is such a file. */

@@ -328,7 +328,7 @@ const section = (title: string, text: string | undefined): string | undefined =>
 const joined = (parts: (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join('\n\n')
 
-/** JSON.parse reads any depth; who writes it again, here or at a client, overflows its stack. */
+/** JSON.parse reads any depth; to write it again, here or in a client, overflows the stack. */
 const isSmall = (fields: object): boolean =>
   // One alone may have 32 MiB, and it takes half a second to write that.
   Object.values(fields).every((it) => typeof it !== 'string' || it.length <= FIELDS_CHARS) &&

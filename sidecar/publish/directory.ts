@@ -14,7 +14,7 @@ import { lastPart } from '../../worker/shared/repos.ts'
 import type { Board } from '../board/board.ts'
 import type { Edge } from './edge.ts'
 
-/** A sidecar is heard of twice as often. */
+/** A sidecar reports twice as often. */
 const QUIET_MS = 50_000
 /** Between two attempts: a busy board must not keep the directory of all boards busy. */
 const WRITE_EVERY_MS = 30_000

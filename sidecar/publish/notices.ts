@@ -42,7 +42,7 @@ export function noticePlan(rules: readonly NoticeRule[], log: Log): NoticePlan {
       log(level, 'notice.ran', { id, ...(error !== undefined && { error }) })
       const taken = await edge.commandRan({ id, ...(error !== undefined && { error }) })
       // It is due again: the command sees the same id.
-      if (!taken.ok) log('warn', 'notice.not_told', { id, why: taken.message })
+      if (!taken.ok) log('warn', 'notice.not_reported', { id, why: taken.message })
     }
   }
   const running = new WeakSet<CommandEdge>()

@@ -76,7 +76,7 @@ export class Outbox {
     this.#changed.clear()
   }
 
-  /** What changed, and `others`: whoever sends it deletes what has arrived. */
+  /** What changed, and `others`. The caller deletes from it what has arrived. */
   take(others: Iterable<Key> = []): Set<Key> {
     const keys = this.#changed
     for (const key of others) keys.add(key)

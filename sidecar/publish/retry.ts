@@ -17,8 +17,8 @@ const OPERATOR_MS = 30_000
  */
 const SUPERSEDED_MS = 1_250
 /**
- * One that waits hears on its socket when the other sidecar is gone. Of one that is frozen, the
- * edge finds out only when somebody looks: what changed here is not kept back for longer.
+ * A sidecar that waits gets a message on its socket when the other one is gone. If that is frozen,
+ * the edge finds out only when it is asked: what changed here waits no longer than this for it.
  */
 const ASK_AGAIN_MS = 300_000
 /** The same failure is logged once in this time: an edge that is away for a day fills no disk. */

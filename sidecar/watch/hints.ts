@@ -106,7 +106,7 @@ export class Hints {
       log('info', 'watch.armed', {})
       if (why !== undefined) this.#onGap(why)
     } catch (error) {
-      // Left behind: what it hints at one day, scans have found.
+      // It is given up: by the time it hints at a change, a scan has found that.
       isLate = true
       starting.then(
         (watcher) => this.#leave(watcher),
