@@ -73,6 +73,13 @@ const KEPT_ENDED = 1_000
 const FORGOTTEN_MS = 86_400_000
 const FORGOTTEN = 100_000
 
+/**
+ * The column `ended`. `watched`: its task may bring it back, or be free. `taken`: another claim of
+ * its task came after it; each other one is the last of its task. `resting`: it was done, and its
+ * task is offered to nobody.
+ */
+const STAGE = { open: 0, ended: 1, watched: 2, taken: 3, resting: 4 } as const
+
 export const CLAIM_TABLES = [
   `CREATE TABLE IF NOT EXISTS claims (
     generation INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, task TEXT NOT NULL,
@@ -80,10 +87,10 @@ export const CLAIM_TABLES = [
     expires_at REAL NOT NULL, ended INTEGER NOT NULL, id TEXT NOT NULL, hash TEXT NOT NULL,
     seq INTEGER NOT NULL, json TEXT NOT NULL, claim TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS claims_of_task ON claims (task, generation)`,
-  `CREATE INDEX IF NOT EXISTS claims_open ON claims (expires_at) WHERE ended = 0`,
-  `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = 0`,
-  `CREATE INDEX IF NOT EXISTS claims_watched ON claims (task) WHERE ended = 2`,
-  `CREATE INDEX IF NOT EXISTS claims_resting ON claims (expires_at) WHERE ended = 4`,
+  `CREATE INDEX IF NOT EXISTS claims_open ON claims (expires_at) WHERE ended = ${STAGE.open}`,
+  `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = ${STAGE.open}`,
+  `CREATE INDEX IF NOT EXISTS claims_watched ON claims (task) WHERE ended = ${STAGE.watched}`,
+  `CREATE INDEX IF NOT EXISTS claims_resting ON claims (expires_at) WHERE ended = ${STAGE.resting}`,
   `CREATE TABLE IF NOT EXISTS forgotten_claims (
     secret TEXT PRIMARY KEY, generation INTEGER NOT NULL, task TEXT NOT NULL, actor TEXT NOT NULL,
     at REAL NOT NULL)`,
@@ -92,16 +99,19 @@ export const CLAIM_TABLES = [
     one INTEGER PRIMARY KEY CHECK (one = 1), json TEXT NOT NULL)`,
 ]
 
+const TTL_MS = "json_extract(claim, '$.ttlMs')"
+const WITH_TASKS = 'claims LEFT JOIN tasks ON tasks.id = claims.task'
+const ENDED = `SELECT generation FROM claims WHERE ended > ${STAGE.open}`
+
 export const sessionId = (generation: number): string => `claim-${generation}`
 
 export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 
-/** The column `ended`. Not 3: it is the last claim of its task, and there is one at most. */
 const stageOf = (end: ClaimEnd | undefined): number => {
-  if (!end) return 0
-  if (end.isTaken) return 3
-  if (end.rests) return 4
-  return end.isWatched ? 2 : 1
+  if (!end) return STAGE.open
+  if (end.isTaken) return STAGE.taken
+  if (end.rests) return STAGE.resting
+  return end.isWatched ? STAGE.watched : STAGE.ended
 }
 
 export function sqliteClaimStore(sql: Sql) {
@@ -121,64 +131,73 @@ export function sqliteClaimStore(sql: Sql) {
     byGeneration: (generation: number): Claim | undefined =>
       claims('generation = ?', generation)[0],
     /** Those that have not ended. */
-    open: (): Claim[] => claims('ended = 0'),
-    watched: (): Claim[] => claims('ended = 2'),
+    open: (): Claim[] => claims(`ended = ${STAGE.open}`),
+    watched: (): Claim[] => claims(`ended = ${STAGE.watched}`),
     /** Those that lie over these tasks. */
     over: (tasks: readonly string[]): Claim[] =>
-      claims('ended IN (0, 4) AND task IN (SELECT value FROM json_each(?))', JSON.stringify(tasks)),
+      claims(
+        `ended IN (${STAGE.open}, ${STAGE.resting}) AND task IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(tasks),
+      ),
     /** Those that were done, and whose tasks are offered to nobody. */
-    resting: (): Claim[] => claims('ended = 4'),
+    resting: (): Claim[] => claims(`ended = ${STAGE.resting}`),
     /** What open, watched and resting ones are of. */
     texts: () =>
       sql.all<{ title: string; parent: string | null }>(
         `SELECT json_extract(claim, '$.title') AS title, json_extract(claim, '$.parent') AS parent
-          FROM claims WHERE ended IN (0, 2, 4)`,
+          FROM claims WHERE ended IN (${STAGE.open}, ${STAGE.watched}, ${STAGE.resting})`,
       ),
     /** Those that hold for longer than `ms`, or than they were given. */
     longerThan: (now: number, ms: number): Claim[] =>
       claims(
-        `ended IN (0, 2) AND expires_at > ? + max(?, json_extract(claim, '$.ttlMs'))`,
+        `ended IN (${STAGE.open}, ${STAGE.watched}) AND expires_at > ? + max(?, ${TTL_MS})`,
         now,
         ms,
       ),
     /** Those that ended after this time, or whose task was opened after it. */
     endedAfter: (at: number): Claim[] =>
       claims(
-        `ended > 0 AND max(json_extract(claim, '$.end.at'),
+        `ended > ${STAGE.open} AND max(json_extract(claim, '$.end.at'),
           ifnull(json_extract(claim, '$.end.rests.openAt'), 0)) > ?`,
         at,
       ),
     /** Those that have expired, and of which clients were not informed. */
     pending: (now: number): Claim[] =>
-      claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
+      claims(
+        `ended = ${STAGE.open} AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at`,
+        now,
+      ),
     /** Those that were done, and whose task has changed since it was last looked at. */
     restless: (): Claim[] =>
       sql
         .all<{ claim: string }>(
-          `SELECT claim FROM claims LEFT JOIN tasks ON tasks.id = claims.task WHERE ended = 4
+          `SELECT claim FROM ${WITH_TASKS} WHERE ended = ${STAGE.resting}
             AND (file_hash <> ifnull(json_extract(claim, '$.end.rests.file'), '')
               OR json_extract(claim, '$.end.rests.openAt') IS NOT NULL)`,
         )
         .map(({ claim }) => JSON.parse(claim) as Claim),
     /** Those that were done so long ago that their tasks may be offered. */
-    rested: (now: number): Claim[] => claims('ended = 4 AND expires_at <= ?', now),
+    rested: (now: number): Claim[] => claims(`ended = ${STAGE.resting} AND expires_at <= ?`, now),
     /** When the next one expires, or has rested, in ms. */
     nextExpiry: (): number | undefined =>
       sql.all<{ at: number | null }>(
         `SELECT min(expires_at) AS at FROM claims
-          WHERE ended = 4 OR (ended = 0 AND health <> 'stalled')`,
+          WHERE ended = ${STAGE.resting} OR (ended = ${STAGE.open} AND health <> 'stalled')`,
       )[0]?.at ?? undefined,
     countValid: (now: number): number =>
       sql.all<{ n: number }>(
-        'SELECT count(*) AS n FROM claims WHERE ended = 0 AND expires_at > ?',
+        `SELECT count(*) AS n FROM claims WHERE ended = ${STAGE.open} AND expires_at > ?`,
         now,
       )[0]?.n ?? 0,
     validOf: (actor: string, now: number): Claim[] =>
-      claims('actor = ? AND ended = 0 AND expires_at > ?', actor, now),
-    openOf: (task: string): Claim | undefined => claims('task = ? AND ended = 0', task)[0],
+      claims(`actor = ? AND ended = ${STAGE.open} AND expires_at > ?`, actor, now),
+    openOf: (task: string): Claim | undefined =>
+      claims(`task = ? AND ended = ${STAGE.open}`, task)[0],
     /** The oldest first. */
-    endedOf: (task: string): Claim[] => claims('task = ? AND ended > 0 ORDER BY generation', task),
-    lastOf: (task: string): Claim | undefined => claims('task = ? AND ended <> 3', task)[0],
+    endedOf: (task: string): Claim[] =>
+      claims(`task = ? AND ended > ${STAGE.open} ORDER BY generation`, task),
+    lastOf: (task: string): Claim | undefined =>
+      claims(`task = ? AND ended <> ${STAGE.taken}`, task)[0],
     /** All that are kept, the oldest first. */
     all: (): Claim[] => claims('true ORDER BY generation'),
     lastGeneration: (): number =>
@@ -220,7 +239,7 @@ export function sqliteClaimStore(sql: Sql) {
     forgetOldest(now: number): Claim[] {
       const old = sql
         .all<{ claim: string }>(
-          `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended > 0
+          `DELETE FROM claims WHERE generation IN (${ENDED}
             ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING claim`,
           KEPT_ENDED,
         )
