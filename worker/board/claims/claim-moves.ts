@@ -1,7 +1,7 @@
 // A claim follows its text: where the numbers of a list move, or a file is renumbered, to the task
 // that has its title now. Pure.
 
-import type { ListPlace, MayBe, Moved } from '../store/board-rows.ts'
+import type { CandidateTask, ListPlace, Moved } from '../store/board-rows.ts'
 import type { Task } from '../wire.ts'
 import type { Claim } from './claim-store-sqlite.ts'
 
@@ -19,7 +19,7 @@ export const NO_MOVES: Moved = { named: [], went: [], came: [] }
 const MAX_PLACES = 2
 const MAX_NAMED = 1_000
 /** A task that may be that of a claim is kept for so long. */
-const MAY_BE_MS = 120_000
+const CANDIDATE_MS = 120_000
 
 /** `before`: the title that the task had; undefined: it is new. */
 export function cameIn(moved: Moved, texts: Texts, task: Text, before: string | undefined): Moved {
@@ -54,20 +54,20 @@ interface Board {
 export interface Followed {
   moves: Map<number, Text>
   others: Claim[]
-  mayBe: MayBe[]
+  candidates: CandidateTask[]
 }
 
-/** All claims at once, since one leaves the task that another comes to. `mayBe`: until now. */
+/** All claims at once, since one leaves the task that another comes to. `before`: until now. */
 export function follow(
   claims: readonly Claim[],
   { taskOf, isOpen }: Board,
   moved: Moved,
-  mayBe: readonly MayBe[],
+  before: readonly CandidateTask[],
   now: number,
 ): Followed {
   const moves = new Map<number, Text>()
   const others: Claim[] = []
-  const maybe: MayBe[] = []
+  const candidates: CandidateTask[] = []
   for (const claim of claims) {
     const { generation, title, parent, twins = [] } = claim
     const isAlike = (task: Text): boolean =>
@@ -81,18 +81,22 @@ export function follow(
       if (current.join() !== twins.join()) others.push({ ...claim, twins: current })
       continue
     }
-    const known = mayBe.filter((it) => it.generation === generation)
+    const known = before.filter((it) => it.generation === generation)
     const found = twins.length > 0 ? [] : alike([...known.map(({ id }) => id), ...moved.named])
     const open = found.filter(isOpen)
     const to = open.length === 0 ? inItsPlace(claim, moved, taskOf) : open[0]
     if (to && open.length < 2 && isOpen(to)) moves.set(generation, to)
     for (const { id } of found) {
-      const until = known.find((it) => it.id === id)?.until ?? now + MAY_BE_MS
-      maybe.push({ id, generation, until })
+      const until = known.find((it) => it.id === id)?.until ?? now + CANDIDATE_MS
+      candidates.push({ id, generation, until })
     }
   }
   withoutClashes(moves, claims)
-  return { moves, others, mayBe: maybe.filter(({ generation }) => !moves.has(generation)) }
+  return {
+    moves,
+    others,
+    candidates: candidates.filter(({ generation }) => !moves.has(generation)),
+  }
 }
 
 /** Where one task without a number went, and one came: its text was edited. */

@@ -76,16 +76,16 @@ export class ClaimSettling {
   #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): boolean {
     const { now } = turn
     const state = this.#board.state()
-    const { moved = NO_MOVES, mayBe = [] } = state
-    const isNew = state.moved !== undefined || mayBe.length > 0
+    const { moved = NO_MOVES, candidates = [] } = state
+    const isNew = state.moved !== undefined || candidates.length > 0
     const live = claims.filter((it) => !it.end || it.end.rests || isReturning(it, now))
     // Most publications have nothing that a claim could follow.
     const some = isNew ? live : live.filter(({ twins = [] }) => twins.length > 0)
     const board = { taskOf: this.#board.stored, isOpen }
-    const followed = follow(some, board, moved, mayBe, now)
+    const followed = follow(some, board, moved, candidates, now)
     if (isNew) {
       delete state.moved
-      state.mayBe = followed.mayBe
+      state.candidates = followed.candidates
       this.#board.save(state)
     }
     for (const claim of followed.others) this.#writes.keep(claim)

@@ -259,12 +259,14 @@ export class Claims {
     const time = this.#presence.seenUntil(state, now)
     const valid = this.#claims.open().filter((claim) => isValid(claim, now))
     const returning = this.#claims.watched().filter((claim) => isReturning(claim, time))
-    const maybe = (state.mayBe ?? []).flatMap(({ id, generation, until }): [string, Claim][] => {
-      const claim = until > time ? this.#claims.byGeneration(generation) : undefined
-      return claim && (!claim.end || isReturning(claim, time)) ? [[id, claim]] : []
-    })
+    const candidates = (state.candidates ?? []).flatMap(
+      ({ id, generation, until }): [string, Claim][] => {
+        const claim = until > time ? this.#claims.byGeneration(generation) : undefined
+        return claim && (!claim.end || isReturning(claim, time)) ? [[id, claim]] : []
+      },
+    )
     const own = [...returning, ...valid].map((claim): [string, Claim] => [claim.task, claim])
-    return new Map([...maybe, ...own])
+    return new Map([...candidates, ...own])
   }
 
   /** Of one of several with a title nobody could say that it is this one. */

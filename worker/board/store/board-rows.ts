@@ -25,9 +25,9 @@ export interface RepositoryState {
    * message when a sidecar ends between two parts of it.
    */
   pending: Touched
-  /** What claims may have to follow once this change is whole, and what might be theirs. */
+  /** What claims may have to follow once this change is whole, and which tasks may be theirs. */
   moved?: Moved
-  mayBe?: MayBe[]
+  candidates?: CandidateTask[]
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
   store: 'present' | 'missing'
@@ -72,7 +72,7 @@ export interface ListPlace {
 }
 
 /** A task that may be that of a claim: nobody else may take it until then (ms). */
-export interface MayBe {
+export interface CandidateTask {
   id: string
   generation: number
   until: number
