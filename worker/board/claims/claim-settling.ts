@@ -5,6 +5,7 @@ import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import type { Task } from '../wire.ts'
+import type { ClaimClock } from './claim-clock.ts'
 import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
 import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
@@ -17,17 +18,20 @@ interface ClaimSettlingDeps {
   board: Pick<BoardStore, 'state' | 'save' | 'head' | 'stored' | 'layOver' | 'config'>
   claims: ClaimStore
   writes: ClaimWrites
+  clock: ClaimClock
 }
 
 export class ClaimSettling {
   readonly #board: ClaimSettlingDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
+  readonly #clock: ClaimClock
 
-  constructor({ board, claims, writes }: ClaimSettlingDeps) {
+  constructor({ board, claims, writes, clock }: ClaimSettlingDeps) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes
+    this.#clock = clock
   }
 
   /** Undefined: nothing is claimed, and nothing that comes need be compared. */
@@ -55,7 +59,7 @@ export class ClaimSettling {
 
   settle(now: number): string[] {
     const turn: Turn = { frames: [], now }
-    this.#writes.setRight(now)
+    this.#clock.correct(now)
     const held = this.#held()
     // What was done is not offered under another number either.
     const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
@@ -66,7 +70,7 @@ export class ClaimSettling {
     const left = this.#follow(claims, isOpen, turn) ? this.#held() : held
     for (const claim of left) this.#settleOne(claim, isOpen, turn)
     for (const claim of this.#claims.restless()) this.#rest(claim, isClosed, turn)
-    this.#writes.plan(now)
+    this.#clock.plan(now)
     return turn.frames
   }
 
@@ -88,7 +92,7 @@ export class ClaimSettling {
       state.candidates = followed.candidates
       this.#board.save(state)
     }
-    for (const claim of followed.others) this.#writes.keep(claim)
+    for (const claim of followed.others) this.#writes.store(claim)
     const moving = claims.flatMap((claim) => {
       const to = followed.moves.get(claim.generation)
       return to ? [{ claim, to }] : []
@@ -110,8 +114,8 @@ export class ClaimSettling {
         ...(parent !== undefined && { parent }),
         ...(end && { end }),
       }
-      this.#writes.dispatch(there, turn, 'moved')
-      this.#writes.pass(task, claim.generation)
+      this.#writes.storeAndSend(there, turn, 'moved')
+      this.#writes.markTaken(task, claim.generation)
     }
     return followed.others.length + moving.length > 0
   }
@@ -126,7 +130,7 @@ export class ClaimSettling {
     const there = rests.from !== undefined && task?.inMain === false ? undefined : task
     const isOver = there !== undefined && isReopened(rests, there, isClosed)
     const next = isOver ? { ...before, openAt } : { ...before, ...seenOf(there) }
-    this.#writes.keep({ ...claim, end: { ...claim.end, rests: next } })
+    this.#writes.store({ ...claim, end: { ...claim.end, rests: next } })
   }
 
   #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {
@@ -139,10 +143,10 @@ export class ClaimSettling {
       this.#writes.end(claim, endedBy(verdict, now), turn)
     } else if (verdict === 'returns') {
       const { end: _, ...open } = claim
-      this.#writes.dispatch(open, turn, 'returned')
+      this.#writes.storeAndSend(open, turn, 'returned')
     } else if (verdict === 'over' && claim.end) {
       const { isWatched: _, until: __, ...end } = claim.end
-      this.#writes.keep({ ...claim, end: { ...seen(task), ...end } })
+      this.#writes.store({ ...claim, end: { ...seen(task), ...end } })
     }
   }
 }

@@ -18,7 +18,8 @@ import type {
   Release,
   Renewal,
 } from './claim-calls.ts'
-import { GRACE_MS, isFinished, isReturning, isValid, LATE_MS, releasedEnd } from './claim-ends.ts'
+import type { ClaimClock } from './claim-clock.ts'
+import { endedAs, isFinished, isReturning, isValid, releasedEnd } from './claim-ends.ts'
 import { heldOf } from './claim-session.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
@@ -33,127 +34,112 @@ interface ClaimsDeps {
     Pick<BoardStore, 'transaction' | 'state' | 'append' | 'stored' | 'config' | 'task'>
   claims: ClaimStore
   writes: ClaimWrites
+  clock: ClaimClock
   presence: Presence
   log: Log
 }
 
 /** The methods that requests name: what each is asked, and what it answers. */
-export type ClaimTurns = {
-  [Name in keyof Claims as Claims[Name] extends (asked: never, now: number) => Claimed<unknown>
-    ? Name
-    : never]: {
-    asked: Parameters<Claims[Name]>[0]
-    answer: Extract<ReturnType<Claims[Name]>, { ok: true }>['answer']
-  }
+export interface ClaimTurns {
+  claim: { asked: ClaimRequest; answer: NewClaim }
+  renew: { asked: Renewal; answer: Held }
+  release: { asked: Release; answer: Held }
 }
 
-export class Claims {
+/** `now` in ms. */
+export type Turns = {
+  [Name in keyof ClaimTurns]: (
+    asked: ClaimTurns[Name]['asked'],
+    now: number,
+  ) => Claimed<ClaimTurns[Name]['answer']>
+}
+
+export class Claims implements Turns {
   readonly #board: ClaimsDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
+  readonly #clock: ClaimClock
   readonly #presence: Presence
   readonly #log: Log
 
-  constructor({ board, claims, writes, presence, log }: ClaimsDeps) {
+  constructor({ board, claims, writes, clock, presence, log }: ClaimsDeps) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes
+    this.#clock = clock
     this.#presence = presence
     this.#log = log
   }
 
   claim(request: ClaimRequest, now: number): Claimed<NewClaim> {
-    return this.#turn(now, (turn) => {
-      const { frames } = turn
-      const refused = (refusal: ClaimRefusal) => ({ ok: false, ...refusal, frames }) as const
+    return this.#turn<NewClaim>(now, (turn) => {
       const state = this.#board.state()
       const { published, reading } = state
       // What the next task is, is known when all were read.
       const isLater = reading !== undefined && request.task === undefined
-      if (!published) return refused({ reason: isLater ? 'nothing_ready' : 'unpublished' })
+      if (!published) return { reason: isLater ? 'nothing_ready' : 'unpublished' }
       const earlier = this.#earlier(request, now)
-      if (earlier && 'reason' in earlier) return refused(earlier)
-      if (earlier) return { ok: true, answer: { ...earlier, isRepeated: true }, frames }
+      if (earlier) return isRefusal(earlier) ? earlier : { ...earlier, isRepeated: true }
       const settings = this.#claims.settings()
       const limited = this.#limited(request, settings, now)
-      if (limited) return refused(limited)
+      if (limited) return limited
       const known = { holders: this.#holders(state, now), now, settings }
       const found = findTask(request, known, this.#board, this.#claims)
-      if ('reason' in found) return refused(found)
-      const claim = this.#begin(found, request, turn)
-      return { ok: true, answer: { ...this.#withTask(claim), isRepeated: false }, frames }
+      if (isRefusal(found)) return found
+      return { ...this.#withTask(this.#begin(found, request, turn)), isRepeated: false }
     })
   }
 
-  renew({ hash, ttlMs, progress, activeAt, ofActor }: Renewal, now: number): Claimed<Held> {
-    return this.#turn(now, (turn) => {
-      const { frames } = turn
-      const known = this.#claims.bySecret(hash)
-      if (!known) return { ok: false, ...this.#unknown({ hash }, ofActor, now), frames }
-      if (!coversActor(ofActor, known.actor)) return { ok: false, reason: 'forbidden', frames }
-      if (known.end?.byOther || known.end?.isTaken) {
-        return { ok: false, ...this.#lost(known), frames }
-      }
-      const isReturning = this.#isReturning(known, now)
-      if (known.end && !isReturning) return { ok: true, answer: heldOf(known), frames }
-      const { isStalled = false, ...claim } = known
-      const isProgress = progress !== undefined && progress !== known.progress
-      const lastActiveAt = isProgress ? now : Math.min(activeAt ?? 0, now)
-      const isActive = lastActiveAt > (known.activeAt ?? known.startedAt)
-      const lasts = ttlMs ?? claim.ttlMs
+  renew(renewal: Renewal, now: number): Claimed<Held> {
+    return this.#turn<Held>(now, (turn) => {
+      const found = this.#find(renewal, now)
+      if (isRefusal(found)) return found
+      if (found.end?.byOther || found.end?.isTaken) return this.#lost(found)
+      const isReturning = this.#isReturning(found, now)
+      if (found.end && !isReturning) return heldOf(found)
+      const { progress, activeAt = 0, ttlMs = found.ttlMs } = renewal
+      const { isStalled = false, ...claim } = found
+      const isProgress = progress !== undefined && progress !== found.progress
+      const lastActiveAt = isProgress ? now : Math.min(activeAt, now)
+      const isActive = lastActiveAt > (found.activeAt ?? found.startedAt)
       const renewed: Claim = {
         ...claim,
-        ttlMs: lasts,
+        ttlMs,
         renewedAt: now,
-        expiresAt: now + lasts,
+        expiresAt: now + ttlMs,
         ...(progress !== undefined && { progress }),
         ...(isActive && { activeAt: lastActiveAt }),
       }
-      if (isProgress || isStalled) this.#writes.dispatch(renewed, turn)
-      else if (isActive) this.#writes.note(renewed)
-      else this.#writes.keep(renewed)
-      const held = heldOf(renewed)
-      return { ok: true, answer: isReturning ? { ...held, isReturning } : held, frames }
+      if (isProgress || isStalled) this.#writes.storeAndSend(renewed, turn)
+      else if (isActive) this.#writes.storeListed(renewed)
+      else this.#writes.store(renewed)
+      return { ...heldOf(renewed), ...(isReturning && { isReturning }) }
     })
   }
 
   release(release: Release, now: number): Claimed<Held> {
-    return this.#turn(now, (turn) => {
-      const { frames } = turn
+    return this.#turn<Held>(now, (turn) => {
+      const found = this.#find(release, now)
+      if (isRefusal(found)) return found
       const byOther = 'session' in release
-      const known = byOther ? this.#bySession(release.session) : this.#claims.bySecret(release.hash)
-      if (!known) return { ok: false, ...this.#unknown(release, release.ofActor, now), frames }
-      if (!coversActor(release.ofActor, known.actor)) {
-        return { ok: false, reason: 'forbidden', frames }
-      }
       const { outcome, summary } = release
       const given = { outcome, byOther, ...(summary !== undefined && { summary }) }
-      if (!known.end) {
-        const end = {
-          at: now,
-          outcome,
-          ...(byOther && { byOther }),
-          ...(summary !== undefined && { summary }),
-        }
-        return { ok: true, answer: heldOf(this.#writes.end(known, end, turn)), frames }
-      }
-      const isLost = known.end.byOther || known.end.isTaken
-      if (isLost && !byOther && !isFinished(known.end.outcome)) {
-        return { ok: false, ...this.#lost(known), frames }
-      }
-      const end = releasedEnd(known.end, given, this.#isReturning(known, now), now)
-      if (end === known.end) return { ok: true, answer: heldOf(known), frames }
-      const isDone = end.outcome === 'done' && known.end.outcome !== 'done' && !end.isTaken
-      const rests = isDone && { rests: restOf(this.#board.stored(known.task), known.copy) }
-      const released = { ...known, end: { ...end, ...rests } }
-      this.#writes.dispatch(released, turn)
-      return { ok: true, answer: heldOf(released), frames }
+      if (!found.end) return heldOf(this.#writes.end(found, endedAs(given, now), turn))
+      const isLost = found.end.byOther || found.end.isTaken
+      if (isLost && !byOther && !isFinished(found.end.outcome)) return this.#lost(found)
+      const end = releasedEnd(found.end, given, this.#isReturning(found, now), now)
+      if (end === found.end) return heldOf(found)
+      const isDone = end.outcome === 'done' && found.end.outcome !== 'done' && !end.isTaken
+      const rests = isDone && { rests: restOf(this.#board.stored(found.task), found.copy) }
+      const released = { ...found, end: { ...end, ...rests } }
+      this.#writes.storeAndSend(released, turn)
+      return heldOf(released)
     })
   }
 
   /**
-   * Changes what a lead has set, in what is named. That counts as configuration: whoever waits asks
-   * again. Undefined: the board is not published.
+   * Changes what a lead has set, in what is named. That counts as configuration, so programs that
+   * wait ask again. Undefined: the board is not published.
    */
   set(change: SettingsChange, now: number): { settings?: BoardSettings; frames: string[] } {
     return this.#board.transaction(() => {
@@ -221,37 +207,41 @@ export class Claims {
       renewedAt: now,
       expiresAt: now + ttlMs,
     }
-    this.#writes.pass(task.id, claim.generation)
-    this.#writes.dispatch(claim, turn, 'began')
+    this.#writes.markTaken(task.id, claim.generation)
+    this.#writes.storeAndSend(claim, turn, 'began')
     return claim
   }
 
   /** Sends clients what has expired. */
   expire(now: number): string[] {
-    return this.#turn(now, ({ frames }) => ({ ok: true, answer: undefined, frames })).frames
+    return this.#turn(now, () => ({})).frames
   }
 
   /** One transaction, with what has expired before it. */
-  #turn<Outcome extends { frames: string[] }>(now: number, run: (turn: Turn) => Outcome): Outcome {
+  #turn<Answer extends object>(
+    now: number,
+    run: (turn: Turn) => Answer | ClaimRefusal,
+  ): Claimed<Answer> {
     return this.#board.transaction(() => {
       const turn: Turn = { frames: [], now }
-      this.#writes.setRight(now)
-      for (const claim of this.#claims.pending(now)) {
-        const isLate = now - claim.expiresAt > LATE_MS
-        if (isLate) this.#writes.keep({ ...claim, expiresAt: now + GRACE_MS })
-        else this.#stall(claim, turn)
+      const { frames } = turn
+      this.#clock.correct(now)
+      for (const claim of this.#clock.expired(now)) this.#stall(claim, turn)
+      for (const claim of this.#claims.rested(now)) {
+        this.#writes.storeAndSend(unrested(claim), turn)
       }
-      for (const claim of this.#claims.rested(now)) this.#writes.dispatch(unrested(claim), turn)
       const outcome = run(turn)
-      this.#writes.plan(now)
-      return outcome
+      this.#clock.plan(now)
+      return isRefusal(outcome)
+        ? { ok: false, ...outcome, frames }
+        : { ok: true, answer: outcome, frames }
     })
   }
 
   #stall(claim: Claim, turn: Turn): void {
     const expiredAs = this.#board.stored(claim.task)?.fileHash
     const as = expiredAs === undefined ? {} : { expiredAs }
-    this.#writes.dispatch({ ...claim, ...as, isStalled: true }, turn, 'expired')
+    this.#writes.storeAndSend({ ...claim, ...as, isStalled: true }, turn, 'expired')
   }
 
   /** By the task: who holds it, may get it back, or may turn out to be its own. Nobody else may. */
@@ -269,7 +259,7 @@ export class Claims {
     return new Map([...candidates, ...own])
   }
 
-  /** Of one of several with a title nobody could say that it is this one. */
+  /** Others with its title. As long as there are any, it is not known by that. */
   #twinsOf({ id, title, parent }: StoredTask): string[] {
     return this.#board
       .titled(title, parent)
@@ -279,6 +269,16 @@ export class Claims {
 
   #isReturning(claim: Claim, now: number): boolean {
     return isReturning(claim, this.#presence.seenUntil(this.#board.state(), now))
+  }
+
+  /** The claim that is meant, or why there is nothing to do with it. */
+  #find(asked: Renewal | Release, now: number): Claim | ClaimRefusal {
+    const isByOther = 'session' in asked
+    const kept = isByOther ? this.#bySession(asked.session) : this.#claims.bySecret(asked.hash)
+    const known = kept ?? (isByOther ? undefined : this.#claims.forgotten(asked.hash, now))
+    if (!known) return { reason: 'unknown_claim' }
+    if (!coversActor(asked.ofActor, known.actor)) return { reason: 'forbidden' }
+    return kept ?? this.#lost(known)
   }
 
   /** Whether what is asked for now is what the claim holds. */
@@ -296,21 +296,14 @@ export class Claims {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
 
-  /** Of a secret that no claim has which is kept. */
-  #unknown(asked: { hash: string } | { session: string }, of: string | undefined, now: number) {
-    const forgotten = 'hash' in asked ? this.#claims.forgotten(asked.hash, now) : undefined
-    if (!forgotten) return { reason: 'unknown_claim' } as const
-    return coversActor(of, forgotten.actor)
-      ? this.#lost(forgotten)
-      : ({ reason: 'forbidden' } as const)
-  }
-
   #lost({ task, generation }: Pick<Claim, 'task' | 'generation'>): ClaimRefusal {
     const holder = this.#claims.openOf(task)
     const isOther = holder && holder.generation !== generation
     return { reason: 'claim_lost', generation, ...(isOther && { by: holder.actor }) }
   }
 }
+
+const isRefusal = (outcome: object): outcome is ClaimRefusal => 'reason' in outcome
 
 /** A token of an actor is also for those that it names below itself: `ci/7` of `ci`. */
 export const coversActor = (ofActor: string | undefined, actor: string): boolean =>

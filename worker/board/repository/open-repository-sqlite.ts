@@ -7,10 +7,11 @@ import { Activity } from '../activity/activity.ts'
 import { ActivityReads } from '../activity/activity-reads.ts'
 import { sqliteActivityStore } from '../activity/activity-sqlite.ts'
 import { sqliteRecordedStore } from '../activity/recorded-sqlite.ts'
+import { ClaimClock, type Elapsed } from '../claims/claim-clock.ts'
 import { overlaysBy } from '../claims/claim-session.ts'
 import { ClaimSettling } from '../claims/claim-settling.ts'
 import { sqliteClaimStore } from '../claims/claim-store-sqlite.ts'
-import { ClaimWrites, type Elapsed } from '../claims/claim-writes.ts'
+import { ClaimWrites } from '../claims/claim-writes.ts'
 import { Claims } from '../claims/claims.ts'
 import { holdersBy } from '../claims/holders.ts'
 import { sqliteNoticeStore } from '../notices/notice-store-sqlite.ts'
@@ -76,9 +77,10 @@ export function openRepository(
     holders: holdersBy(claims),
     log,
   })
-  const writes = new ClaimWrites({ board, claims, agenda, activity, log, elapsed })
-  const settling = new ClaimSettling({ board, claims, writes })
-  const presence = new Presence({ board, agenda, claims: writes, sockets, activity, log })
+  const writes = new ClaimWrites({ board, claims, activity, log })
+  const clock = new ClaimClock({ board, claims, writes, agenda, elapsed })
+  const settling = new ClaimSettling({ board, claims, writes, clock })
+  const presence = new Presence({ board, agenda, claims: clock, sockets, activity, log })
   const notices = new Notices({
     store: sqliteNoticeStore(sql),
     board,
@@ -89,7 +91,7 @@ export function openRepository(
   })
   return {
     repository: new Repository({ board, claims: settling, presence, activity, notices }),
-    claims: new Claims({ board, claims, writes, presence, log }),
+    claims: new Claims({ board, claims, writes, clock, presence, log }),
     presence,
     notices,
     nextDue: agenda.nextDue,

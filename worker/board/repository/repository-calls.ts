@@ -1,8 +1,7 @@
 // What is asked of a repository, wherever it lives. A Durable Object and a process are its hosts:
 // they find its database, bring messages to streams, and wake it when something is due.
 
-import type { Claimed } from '../claims/claim-calls.ts'
-import type { ClaimTurns } from '../claims/claims.ts'
+import type { ClaimTurns, Turns } from '../claims/claims.ts'
 import type { OpenRepository } from './open-repository-sqlite.ts'
 import type { ClaimOutcome, PublishOutcome, RepositoryHandle } from './repositories.ts'
 import type { Published } from './repository.ts'
@@ -24,13 +23,6 @@ export interface RepositoryHost {
   deliver(repository: OpenRepository): Promise<void>
   /** Its status is asked for. Absent: nothing is looked at. */
   looked?(repository: OpenRepository): void
-}
-
-type Turns = {
-  [Name in keyof ClaimTurns]: (
-    asked: ClaimTurns[Name]['asked'],
-    now: number,
-  ) => Claimed<ClaimTurns[Name]['answer']>
 }
 
 /** What is one call and one answer. */
