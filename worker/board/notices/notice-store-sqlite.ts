@@ -42,8 +42,8 @@ export interface NoticeState {
   decideAt?: number
   /** When something of all tasks will have lasted long enough, in ms. */
   lastedAt?: number
-  /** When the sidecar was last notified of commands, in ms. */
-  toldAt?: number
+  /** When the sidecar was last signalled that there are commands, in ms. */
+  signalledAt?: number
 }
 
 export interface DeliveryRow {

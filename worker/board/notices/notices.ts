@@ -11,7 +11,8 @@ import type { Agenda } from '../store/agenda-sqlite.ts'
 import type { RepositoryState } from '../store/board-rows.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { CommandEnd } from '../wire.ts'
-import type { BoardRules, Notice, NoticesShown, SealedRule, ShownDelivery } from './notice-calls.ts'
+import { rulesAfter } from './kept-rules.ts'
+import type { BoardRules, Notice, NoticesShown, ShownDelivery } from './notice-calls.ts'
 import { type Cause, causesOf, isOfThePast, type NoticeFacts, readsAll } from './notice-causes.ts'
 import {
   COMMAND_LEASE_MS,
@@ -38,8 +39,6 @@ const GATHER_MS_A_TASK = 0.1
  */
 const LOOK_MS = { reports: 60_000, socket: 300_000 }
 const MAX_CAUSES = 100
-/** As many as rules may have: a sidecar that publishes others each second must not fill a row. */
-const MAX_GONE = 64
 const CLAIMS_OF_MS = 24 * 3_600_000
 const MINUTE_MS = 60_000
 
@@ -82,29 +81,19 @@ export class Notices {
   }
 
   /** Takes the rules that the sidecar publishes. The caller has a transaction. */
-  setRules({ board, rules: sealed }: BoardRules, now: number): void {
-    const state = this.#store.state()
-    const lately = (state.gone ?? []).filter(({ at }) => Math.abs(now - at) < FLAPPING_MS)
-    const { targets, rules } = placed(sealed, [...state.targets, ...lately])
-    const isSeen = new Set(state.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
-    const kept = rules.map((rule) =>
-      isSeen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
-    )
-    const next = { rules: kept, targets }
-    if (JSON.stringify(next) === JSON.stringify({ rules: state.rules, targets: state.targets })) {
-      return
-    }
-    this.#deliveries.endOthers(targets, now)
-    const left = state.rules.filter(({ key }) => !rules.some((rule) => rule.key === key))
+  setRules(published: BoardRules, now: number): void {
+    const next = rulesAfter(this.#store.state(), published, now)
+    if (!next) return
+    const { state, left } = next
+    this.#deliveries.endOthers(state.targets, now)
     // As if all of it had ended now: it may be back after a mistake in the file.
-    for (const { key } of left) this.#store.remember(key, ...ending(this.#store.known(key), now))
-    const keys = rules.map(({ key }) => key)
+    for (const { key } of left) {
+      const known = this.#store.known(key)
+      this.#store.remember(key, known, turnOf(known, [], { afterMs: 0, now }).known)
+    }
+    const keys = state.rules.map(({ key }) => key)
     this.#store.forget(keys, now - FLAPPING_MS)
-    const gone = [...state.targets.map((target) => ({ ...target, at: now })), ...lately]
-      .filter(({ key }) => !targets.some((target) => target.key === key))
-      .slice(0, MAX_GONE)
-    const isDecided = rules.length > 0 && { decideAt: now }
-    this.#save({ ...state, ...next, gone, board, ...isDecided }, now)
+    this.#save(state, now)
   }
 
   /** After each turn: what changed is looked at soon, with what else comes by then. */
@@ -124,7 +113,7 @@ export class Notices {
     })
   }
 
-  /** The alarm calls it. The host sends what it returns, and calls `settled` with each answer. */
+  /** The alarm calls it. The host sends what it returns, and calls `tried` with each answer. */
   due(now: number): Due {
     const at = this.#agenda.planned('notices')
     if (at === undefined || at > now) return { requests: [], hasCommands: false }
@@ -135,13 +124,13 @@ export class Notices {
       const requests = this.#deliveries.requests(state, now)
       const next = this.#store.next()
       const hasCommands = commandsAt(state, next, now) <= now
-      this.#save({ ...state, ...(hasCommands && { toldAt: now }) }, now, next)
+      this.#save({ ...state, ...(hasCommands && { signalledAt: now }) }, now, next)
       return { requests, hasCommands }
     })
   }
 
   /** What came of sending one. */
-  settled(id: string, sent: Sent, random: number, now: number): void {
+  tried(id: string, sent: Sent, random: number, now: number): void {
     this.#board.transaction(() => {
       this.#deliveries.tried(id, sent, random, now)
       this.#save(this.#store.state(), now)
@@ -198,7 +187,7 @@ export class Notices {
     if (this.#store.delivery(id)?.to !== 'command') return false
     // A command has no status.
     const sent: Sent = error === undefined ? { ok: true, status: 0 } : { ok: false, error }
-    this.settled(id, sent, random, now)
+    this.tried(id, sent, random, now)
     return true
   }
 
@@ -320,50 +309,24 @@ function untilLookMs({ ended, socket }: RepositoryState): number {
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking
 
-/** The sidecar is notified of a new command at once. */
+/** Of a new command the sidecar is signalled at once. */
 function withNewCommands(
   targets: readonly Target[],
-  { toldAt, ...state }: NoticeState,
+  { signalledAt, ...state }: NoticeState,
 ): NoticeState {
   const hasCommand = targets.some(({ to }) => to === 'command')
-  return toldAt === undefined || hasCommand ? state : { ...state, toldAt }
+  return signalledAt === undefined || hasCommand ? state : { ...state, signalledAt }
 }
 
-/** When the sidecar is notified of commands, less and less often: one that is back asks. */
+/** When the sidecar is signalled again, less and less often: one that is back asks by itself. */
 function commandsAt(
-  { toldAt }: NoticeState,
+  { signalledAt }: NoticeState,
   { commandAt, commandSince }: ReturnType<NoticeStore['next']>,
   now: number,
 ): number {
-  if (toldAt === undefined || toldAt > now) return commandAt
-  const againMs = Math.min(Math.max(toldAt - commandSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
-  return Math.max(commandAt, toldAt + againMs)
-}
-
-/** With their targets, each once. `before`: those that had keys. */
-function placed(
-  sealed: readonly SealedRule[],
-  before: readonly Target[],
-): Pick<NoticeState, 'rules' | 'targets'> {
-  const targets = new Map<string, Target>()
-  const rules = new Map<string, StoredRule>()
-  for (const { on, minutes, formerly = [], ...to } of sealed) {
-    const texts = [to.sealed, ...formerly]
-    const isSame = (it: Target) =>
-      it.to === to.to && it.host === to.host && texts.includes(it.sealed)
-    const known = [...targets.values()].find(isSame) ?? before.find(isSame)
-    const target = known?.key ?? crypto.randomUUID()
-    targets.set(target, { ...to, key: target })
-    const key = [on, minutes, target].join(' ')
-    rules.set(key, { key, on, ...(minutes !== undefined && { minutes }), target })
-  }
-  return { rules: [...rules.values()], targets: [...targets.values()] }
-}
-
-/** What is known of causes, and the same with all of them ended. */
-function ending(known: ReturnType<NoticeStore['known']>, now: number) {
-  const { known: ended } = turnOf(known, [], { afterMs: 0, now })
-  return [known, ended] as const
+  if (signalledAt === undefined || signalledAt > now) return commandAt
+  const againMs = Math.min(Math.max(signalledAt - commandSince, COMMAND_LEASE_MS), MAX_RETRY_MS)
+  return Math.max(commandAt, signalledAt + againMs)
 }
 
 function noticeWith(causes: readonly News[]): Notice {

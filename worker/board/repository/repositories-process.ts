@@ -223,7 +223,7 @@ export class ProcessRepositories implements Repositories {
       try {
         const sent = await this.#host.sendNotice(request)
         const known = this.#find(path)
-        known?.notices.settled(request.id, sent, Math.random(), this.#host.now())
+        known?.notices.tried(request.id, sent, Math.random(), this.#host.now())
         if (known) this.#arm(path, known)
       } catch (error) {
         this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })

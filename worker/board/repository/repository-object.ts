@@ -209,7 +209,7 @@ export class RepositoryObject extends DurableObject {
     if (hasCommands) this.#signalCommands()
     const sending = requests.map(async (request) => {
       const sent = await this.#sendNotice(request)
-      notices.settled(request.id, sent, Math.random(), Date.now())
+      notices.tried(request.id, sent, Math.random(), Date.now())
     })
     await Promise.all(sending)
     if (requests.length > 0) await this.#arm()

@@ -166,7 +166,7 @@ class World {
     }
     const failed: Sent = { ok: false, error: 'It did not answer.' }
     const sent: Sent = how === 'ok' ? { ok: true, status: 204 } : failed
-    this.#open.notices.settled(request.id, sent, 1, this.now)
+    this.#open.notices.tried(request.id, sent, 1, this.now)
   }
 
   #arm(): void {
