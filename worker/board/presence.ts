@@ -1,6 +1,7 @@
 // Whether the sidecar of a repository is there, where it holds a socket. Pure except for its store;
 // the host knows the sockets and has one alarm. Where hosts have no such sockets, reports say it.
 
+import { isRecent } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import type { Activity } from './activity/activity.ts'
 import type { Agenda } from './store/agenda-sqlite.ts'
@@ -219,9 +220,8 @@ export class Presence {
     const times = { lastSeenAt, currentAt }
     if (ended) return { state: 'ended', since: lastSeenAt ?? 0, ...times }
     if (offlineSince !== undefined) return { state: 'offline', since: offlineSince, ...times }
-    // A time far ahead of `now` was taken before the clock was set back, and means nothing.
     const since = Math.max(lastSeenAt ?? 0, socket?.since ?? 0, socket?.closedAt ?? 0)
-    const isThere = Math.abs(now - since) < (socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS)
+    const isThere = isRecent(since, socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS, now)
     return isThere ? { state: 'running', ...times } : { state: 'offline', since, ...times }
   }
 

@@ -19,6 +19,12 @@ export interface Clock {
 /** A time of day in ms as it is shown: RFC 3339, UTC. */
 export const timeText = (ms: number): string => new Date(ms).toISOString()
 
+/**
+ * Whether a stored time is of the last `ms`. One that is far ahead of `now` is not: it was taken
+ * before the clock was set back, and means nothing.
+ */
+export const isRecent = (at: number, ms: number, now: number): boolean => Math.abs(now - at) < ms
+
 /** Resolves after `ms`. */
 export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> =>
   new Promise((resolve) => {

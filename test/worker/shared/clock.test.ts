@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs, steady } from '../../../worker/shared/clock.ts'
+import { backoffMs, isRecent, steady } from '../../../worker/shared/clock.ts'
 
 describe('a steady clock', () => {
   it('takes a step back of the time of day for no time', () => {
@@ -13,6 +13,17 @@ describe('a steady clock', () => {
     expect(elapsed() - since).toBe(200)
     now += 50
     expect(elapsed() - since).toBe(250)
+  })
+})
+
+describe('a stored time', () => {
+  it.each([
+    [-99, true],
+    [-100, false],
+    [99, true],
+    [100, false],
+  ])('%i ms ahead of now is of the last 100 ms: %s', (ahead, expected) => {
+    expect(isRecent(5_000 + ahead, 100, 5_000)).toBe(expected)
   })
 })
 

@@ -2,6 +2,7 @@
 // them wakes no repository. One for a deployment: a Durable Object or a file of the process. And
 // the rules that its adapters have in common. Pure.
 
+import { isRecent } from '../../shared/clock.ts'
 import type { Repos } from '../../shared/repos.ts'
 import { type BoardReport, HEARTBEAT_MS } from '../wire.ts'
 
@@ -81,6 +82,5 @@ export function listedBoard(row: BoardRow, now: number) {
 
 function stateOf({ report, seenAt, isOffline }: Omit<BoardRow, 'path'>, now: number) {
   if (report.sidecar.state === 'ended') return 'ended'
-  // A time far ahead of `now` was taken before the clock was set back, and means nothing.
-  return !isOffline && Math.abs(now - seenAt) < ROW_SILENT_MS ? 'running' : 'offline'
+  return !isOffline && isRecent(seenAt, ROW_SILENT_MS, now) ? 'running' : 'offline'
 }

@@ -2,6 +2,7 @@
 // keys, and what went lately gets them again: a mistake in the file must not repeat each notice.
 // Pure, but for the keys of new targets.
 
+import { isRecent } from '../../shared/clock.ts'
 import type { BoardRules, SealedRule } from './notice-calls.ts'
 import type { NoticeState, StoredRule, Target } from './notice-store-sqlite.ts'
 import { FLAPPING_MS } from './notice-turn.ts'
@@ -15,7 +16,7 @@ export function rulesAfter(
   { board, rules: published }: BoardRules,
   now: number,
 ): { state: NoticeState; left: StoredRule[] } | undefined {
-  const lately = (before.gone ?? []).filter(({ at }) => Math.abs(now - at) < FLAPPING_MS)
+  const lately = (before.gone ?? []).filter(({ at }) => isRecent(at, FLAPPING_MS, now))
   const placed = withTargets(published, [...before.targets, ...lately])
   const seen = new Set(before.rules.flatMap((rule) => (rule.isSeen ? rule.key : [])))
   const rules = placed.rules.map((rule) =>

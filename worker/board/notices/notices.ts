@@ -1,7 +1,7 @@
 // Notices of a board: decides when something changed, or has lasted, and when what was decided is
 // due. Sends nothing itself: the host does, outside of the turn. Pure except for its stores.
 
-import { timeText } from '../../shared/clock.ts'
+import { isRecent, timeText } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { DEFAULT_MINUTES } from '../../shared/notice-rules.ts'
 import { MAX_RETRY_MS, type Sent } from '../../shared/outgoing.ts'
@@ -267,10 +267,9 @@ export class Notices {
     }
   }
 
-  /** A time ahead of `now` was taken before the clock was set back. */
   #hasListened(now: number): boolean {
     const { startedAt } = this.#host
-    return startedAt === undefined || Math.abs(now - startedAt) >= REPORTS_SILENT_MS
+    return startedAt === undefined || !isRecent(startedAt, REPORTS_SILENT_MS, now)
   }
 
   #minutesOf({ on, minutes }: Pick<StoredRule, 'on' | 'minutes'>): number {

@@ -1,6 +1,6 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
-import { pause } from '../../shared/clock.ts'
+import { isRecent, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Sql } from '../../shared/sql.ts'
 import type { SendNotice } from '../notices/notice-sender.ts'
@@ -87,9 +87,8 @@ export class ProcessRepositories implements Repositories {
 
   /** Whether a sidecar has published it lately. After a start each has its time for that. */
   isHeard(path: string): boolean {
-    // A time far ahead was taken before the clock was set back, and means nothing.
-    const silentMs = Math.abs(this.#host.now() - (this.#heard.get(path) ?? this.#startedAt))
-    return silentMs < REPORTS_SILENT_MS
+    const heardAt = this.#heard.get(path) ?? this.#startedAt
+    return isRecent(heardAt, REPORTS_SILENT_MS, this.#host.now())
   }
 
   /**
