@@ -6,6 +6,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { stateFolder } from '../../worker/shared/user-folders-node.ts'
 import type { Environment } from '../context.ts'
@@ -72,14 +73,7 @@ export async function keptClaims(env: Environment): Promise<KeptClaim[]> {
   const read = await Promise.all(
     names
       .filter((name) => name.endsWith('.json'))
-      .map(async (name) => {
-        const text = (await textIn(join(dir, name))) ?? ''
-        try {
-          return KEPT.parse(JSON.parse(text))
-        } catch {
-          return undefined
-        }
-      }),
+      .map(async (name) => KEPT.safeParse(jsonIn(await textIn(join(dir, name)))).data),
   )
   return read.filter((kept) => kept !== undefined).sort((a, b) => b.generation - a.generation)
 }

@@ -20,6 +20,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
 import { openPlain, textIn } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { VERSION } from '../context.ts'
 import { UsageError } from '../usage.ts'
@@ -103,7 +104,7 @@ export async function lookAtFolder(path: string, kept: string): Promise<EdgeFold
   const dir = join(await realAbove(dirname(path)), basename(path))
   const stats = await lstat(dir).catch(() => undefined)
   if (stats && !stats.isDirectory()) throw new UsageError(`${dir} is a link, or no folder.`)
-  const record = parseRecord(await textIn(recordFile(kept, dir)))
+  const { data: record } = RECORD.safeParse(jsonIn(await textIn(recordFile(kept, dir))))
   const isForeign = !record && stats !== undefined && (await readdir(dir)).length > 0
   return { dir, record, isForeign }
 }
@@ -114,14 +115,6 @@ const realAbove = (path: string): Promise<string> =>
 
 const recordFile = (kept: string, dir: string): string =>
   join(kept, `${hashOf(Buffer.from(dir))}.json`)
-
-function parseRecord(text: string | undefined): EdgeRecord | undefined {
-  try {
-    return RECORD.parse(JSON.parse(text ?? ''))
-  } catch {
-    return undefined
-  }
-}
 
 /** Path in the folder → bytes, as a first run would write them. */
 export type EdgeFiles = ReadonlyMap<string, Buffer>

@@ -8,6 +8,7 @@ import { misspelt } from '../../system/local/environment.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import type { Environment } from '../context.ts'
@@ -133,10 +134,6 @@ export async function checkNotices(edge: EdgeAddress, repo: string): Promise<Fin
 }
 
 function warningsIn(text: string): string[] {
-  try {
-    const { warnings } = JSON.parse(text) as { warnings?: unknown }
-    return Array.isArray(warnings) ? warnings.map(String) : []
-  } catch {
-    return []
-  }
+  const { warnings } = (jsonIn(text) ?? {}) as { warnings?: unknown }
+  return Array.isArray(warnings) ? warnings.map(String) : []
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 import { PROBE } from '../../worker/payments/webhooks/receive.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { signingSecret } from '../payments/target.ts'
 import { type Answer, ask, firstLineOf } from '../request.ts'
@@ -162,13 +163,8 @@ async function checkToken(
   return error(key, `It refuses ${names} (${refusal}).`)
 }
 
-function oauthErrorIn(text: string): string | undefined {
-  try {
-    return oauthError.safeParse(JSON.parse(text)).data?.error
-  } catch {
-    return undefined
-  }
-}
+const oauthErrorIn = (text: string): string | undefined =>
+  oauthError.safeParse(jsonIn(text)).data?.error
 
 const askForToken = ({ url, form }: GatewayRequest): Promise<Answer> =>
   ask(url, {

@@ -8,7 +8,8 @@ import * as z from 'zod'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import { errorCode } from '../../worker/shared/file-errors.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
-import { readPlain } from '../../worker/shared/plain-file-node.ts'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { makePrivateFolder, replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import type { Edge } from '../publish/edge.ts'
@@ -30,13 +31,8 @@ const fileIn = ({ cacheDir, dirs }: Memory): string =>
   join(cacheDir, `boards-${hash('sha256', dirs.join('\0'), 'hex').slice(0, 16)}.json`)
 
 /** None where there is no file, or one of another version. */
-export async function readLastBoards(memory: Memory): Promise<readonly LastBoard[]> {
-  try {
-    return LAST.parse(JSON.parse((await readPlain(fileIn(memory))).text))
-  } catch {
-    return []
-  }
-}
+export const readLastBoards = async (memory: Memory): Promise<readonly LastBoard[]> =>
+  LAST.safeParse(jsonIn(await textIn(fileIn(memory)))).data ?? []
 
 export async function writeLastBoards(
   memory: Memory,

@@ -7,6 +7,7 @@ import * as z from 'zod'
 import type { NamedBoard } from '../../sidecar/boards/names.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 
 const text = z.string()
@@ -114,13 +115,9 @@ export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): P
  * readPlain does: the folder may have come with a repository.
  */
 export async function readLocalJson(dataDir: string): Promise<LocalJson | ServeJson | undefined> {
-  const file = await readPlain(fileIn(dataDir))
-  try {
-    return EITHER.parse(JSON.parse(file.text))
-  } catch {
-    // The parser's message quotes what it read, and that is tokens.
-    return undefined
-  }
+  const { text } = await readPlain(fileIn(dataDir))
+  // Not why: the parser's message quotes what it read, and that is tokens.
+  return EITHER.safeParse(jsonIn(text)).data
 }
 
 export const removeLocalJson = (dataDir: string): Promise<void> =>

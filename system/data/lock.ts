@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type Libsql from 'libsql'
 import { errorCode } from '../../worker/shared/file-errors.ts'
 import { refuseOdd, textIn } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { processExists, processStat } from '../../worker/shared/process-stat-node.ts'
 import { StartError } from '../start-error.ts'
@@ -123,15 +124,11 @@ interface Holder {
   place?: string
 }
 
+/** Undefined where it is not our writing: nobody holds it. */
 function readHolder(text: string | undefined): Holder | undefined {
-  try {
-    const { pid, born, place } = JSON.parse(text ?? '') as Partial<Holder>
-    if (!Number.isInteger(pid) || pid === undefined) return undefined
-    return { pid, born: String(born), ...(typeof place === 'string' && { place }) }
-  } catch {
-    // Not our writing: nobody holds it.
-    return undefined
-  }
+  const { pid, born, place } = (jsonIn(text) ?? {}) as Partial<Holder>
+  if (!Number.isInteger(pid) || pid === undefined) return undefined
+  return { pid, born: String(born), ...(typeof place === 'string' && { place }) }
 }
 
 const isAlive = ({ pid, born }: Holder): boolean => processExists(pid) && bornOf(pid) === born

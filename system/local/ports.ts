@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { errorCode } from '../../worker/shared/file-errors.ts'
-import { readPlain } from '../../worker/shared/plain-file-node.ts'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import type { DataFolder } from '../data/data-folder.ts'
 import { StartError } from '../start-error.ts'
@@ -100,13 +101,8 @@ const PORT = z.int().min(1).max(65_535).optional()
 const PORTS = z.object({ edge: PORT, simulator: PORT })
 
 /** Without any in a new data folder, and where the file holds something else. */
-async function readPorts(file: string): Promise<z.infer<typeof PORTS>> {
-  try {
-    return PORTS.parse(JSON.parse((await readPlain(file)).text))
-  } catch {
-    return {}
-  }
-}
+const readPorts = async (file: string): Promise<z.infer<typeof PORTS>> =>
+  PORTS.safeParse(jsonIn(await textIn(file))).data ?? {}
 
 /** `code`: of the system's error. `setting` chooses the port. */
 export function portRefused(

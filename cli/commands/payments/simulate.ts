@@ -12,6 +12,7 @@ import {
 import { configuredGateways } from '../../../worker/payments/config/gateway-settings.ts'
 import { fromMinor, isCurrency } from '../../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../../worker/payments/webhooks/route-names.ts'
+import { jsonIn } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import {
@@ -240,7 +241,8 @@ async function lookUp(
     const why = answer.ok ? `the edge answered ${answer.status}` : answer.why
     return { notice: `The payment of ${reference} could not be looked up: ${why}.` }
   }
-  const [payment] = listed.safeParse(parse(answer.text)).data?.transactions ?? []
+  // What is not the answer of an edge is treated as no payment.
+  const [payment] = listed.safeParse(jsonIn(answer.text)).data?.transactions ?? []
   if (!payment) {
     return { notice: `There is no payment of ${reference} yet: its webhook will be parked.` }
   }
@@ -252,14 +254,5 @@ async function lookUp(
     ...(gatewayTransactionId !== undefined && { transactionId: gatewayTransactionId }),
     externalReference: externalReferenceId,
     notice: `The payment of ${reference} is ${id}, ${status}.`,
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not the answer of an edge: treated as no payment.
-    return undefined
   }
 }
