@@ -6,11 +6,12 @@ import { hostClock } from '../../libraries/client/clock.ts'
 import { Connection } from '../../libraries/client/connection.ts'
 import { parseMessage, taskRoute } from '../../libraries/client/message.ts'
 import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
-import { BOARDS_ROUTE, Edge } from '../../libraries/client/requests.ts'
+import { Edge } from '../../libraries/client/requests.ts'
 import { isFinal } from '../../libraries/client/stream.ts'
 import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import { askEdge, type EdgeAddress } from '../request.ts'
 import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
 
 /** It may be starting again. */
@@ -30,12 +31,9 @@ export interface BoardAtEdge {
 
 /** The names of all boards that the token covers and a sidecar has reported. */
 export async function boardNames(
-  target: Omit<BoardAtEdge, 'path'>,
+  target: EdgeAddress,
 ): Promise<{ name: string; isGone: boolean }[]> {
-  const edge = new Edge({ ...target, path: undefined, fetch, clock: hostClock })
-  const found = await new Reads(edge).read(BOARDS_ROUTE)
-  if (found.state !== 'found') return []
-  const { boards } = found.value as Boards
+  const { boards } = await askEdge<Boards>(target, '/boards')
   return boards.map(({ path, store }) => ({ name: path, isGone: store === 'missing' }))
 }
 
