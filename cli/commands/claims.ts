@@ -4,11 +4,8 @@ import { printAnswer } from '../claim/answer.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
 import { define } from '../command.ts'
-import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
-import type { Input } from '../usage.ts'
 import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
@@ -22,20 +19,18 @@ than SILENT_AFTER of the edge (20 min); or stalled, where the claim expired and 
 task. --json has all of it: actors with their process, times, and the session that the claim is. It
 needs a running Signalbox: that of the project, or of --url.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { io } = context
+    const target = await runningBoard(input, context)
+    if (!target) return FAILED
+    return await printAnswer(io, target, async () => {
+      const { sessions, tasks, silentAfterMs, now } = await claimsAt(target.edge).overview()
+      const titles = new Map(tasks.map(({ id, title }) => [id, title]))
+      const held = heldBy(sessions, titles, { silentAfterMs, now })
+      if (input.options.json) return { line: { board: target.board, claims: held } }
+      return held.length === 0
+        ? { text: `Nobody holds a task of ${target.board}.\n` }
+        : { text: claimsTable(held, now) }
+    })
+  },
 })
-
-async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const { io } = context
-  const target = await runningBoard(input, context)
-  if (!target) return FAILED
-  return await printAnswer(io, target, async () => {
-    const { sessions, tasks, silentAfterMs, now } = await claimsAt(target.edge).overview()
-    const titles = new Map(tasks.map(({ id, title }) => [id, title]))
-    const held = heldBy(sessions, titles, { silentAfterMs, now })
-    if (input.options.json) return { line: { board: target.board, claims: held } }
-    return held.length === 0
-      ? { text: `Nobody holds a task of ${target.board}.\n` }
-      : { text: claimsTable(held, now) }
-  })
-}

@@ -5,12 +5,10 @@ import { aborted } from '../../system/run-in.ts'
 import { agentAbove } from '../claim/agent-process.ts'
 import { CLAIMING, claimantOf } from '../claim/claimant.ts'
 import { define } from '../command.ts'
-import { type Context, VERSION } from '../context.ts'
+import { VERSION } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { stdioCaller } from '../mcp/stdio-caller.ts'
-import type { OptionsOf } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
-import type { Input } from '../usage.ts'
 
 export const command = define({
   usage: '[--board NAME] [--actor NAME] [options]',
@@ -21,22 +19,20 @@ Signalbox, which may start later. Each agent that claims names itself, and its c
 --actor/NAME. They are renewed while the process of --pid runs (by default the nearest agent above,
 else this one), and given back when standard input ends.`,
   options: CLAIMING,
-  run,
+  async run(input, context) {
+    const { io, env } = context
+    const notice = noticeTo(io)
+    const self = agentAbove() ?? process.pid
+    const find = () => claimantOf(input, context, { self, notice })
+    const claimant = await find()
+    if (!claimant) return FAILED
+    const onError = (error: unknown) => notice(String(error))
+    const caller = stdioCaller(claimant, find, { env, onError })
+    const served = serveMcp(caller, VERSION)
+    const asked = io.shutdownSignal({ withParent: true })
+    await aborted(asked)
+    await served.close()
+    await caller.end()
+    return 0
+  },
 })
-
-async function run(input: Input<OptionsOf<typeof CLAIMING>>, context: Context): Promise<number> {
-  const { io, env } = context
-  const notice = noticeTo(io)
-  const self = agentAbove() ?? process.pid
-  const find = () => claimantOf(input, context, { self, notice })
-  const claimant = await find()
-  if (!claimant) return FAILED
-  const onError = (error: unknown) => notice(String(error))
-  const caller = stdioCaller(claimant, find, { env, onError })
-  const served = serveMcp(caller, VERSION)
-  const asked = io.shutdownSignal({ withParent: true })
-  await aborted(asked)
-  await served.close()
-  await caller.end()
-  return 0
-}

@@ -4,10 +4,9 @@ import { claimantOf } from '../claim/claimant.ts'
 import { giveBack } from '../claim/give-back.ts'
 import { HELD, ownClaim } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
-import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import { type OptionsOf, Setting } from '../setting.ts'
-import { type Input, UsageError } from '../usage.ts'
+import { Setting } from '../setting.ts'
+import { UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...HELD,
@@ -23,16 +22,14 @@ Ends the claim of this actor and board. Close the task in its file first. It may
 While no Signalbox of the project runs, it is kept (type kept), and passed on when one runs again.
 Exit code 4: the claim was lost before.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { done, abandoned, summary } = input.options
+    if (done && abandoned) throw new UsageError('--done and --abandoned are two ends: give one.')
+    const claimant = await claimantOf(input, context)
+    const own = claimant && (await ownClaim(claimant, input, context))
+    if (!claimant || !own) return FAILED
+    const outcome = abandoned ? 'abandoned' : 'done'
+    const release = { outcome, ...(summary !== undefined && { summary }) } as const
+    return await giveBack(own, release, claimant, context)
+  },
 })
-
-async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const { done, abandoned, summary } = input.options
-  if (done && abandoned) throw new UsageError('--done and --abandoned are two ends: give one.')
-  const claimant = await claimantOf(input, context)
-  const own = claimant && (await ownClaim(claimant, input, context))
-  if (!claimant || !own) return FAILED
-  const outcome = abandoned ? 'abandoned' : 'done'
-  const release = { outcome, ...(summary !== undefined && { summary }) } as const
-  return await giveBack(own, release, claimant, context)
-}

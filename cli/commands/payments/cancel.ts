@@ -3,9 +3,7 @@
 import * as z from 'zod'
 import { printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import type { Context } from '../../context.ts'
-import { edgeOf, order, TARGET, type TargetOptions } from '../../payments/target.ts'
-import type { Input } from '../../usage.ts'
+import { edgeOf, order, TARGET } from '../../payments/target.ts'
 
 export const command = define({
   argument: ['ID', 'our id of the payment'],
@@ -15,7 +13,12 @@ Asks the edge at --edge URL, or of the running signalbox, to end an open payment
 prints how it has ended. Exits with 1 if it has not: it was paid, its gateway cannot cancel, or its
 end is not known yet. Needs a token with payments:write.`,
   options: TARGET,
-  run,
+  async run(input, context) {
+    const [id] = input.arguments
+    const edge = await edgeOf(input, context, { 'ID, our id of the payment': id || undefined })
+    const route = `/payments/transactions/${encodeURIComponent(id ?? '')}/cancel`
+    return await order(context, edge, route, sentenceOf, { timeoutMs: PATIENCE_MS })
+  },
 })
 
 const answered = z.object({ reference: z.string(), status: z.string() })
@@ -27,10 +30,3 @@ function sentenceOf(answer: unknown): string {
 
 /** The edge asks its gateway three times at most. */
 const PATIENCE_MS = 30_000
-
-async function run(input: Input<TargetOptions>, context: Context): Promise<number> {
-  const [id] = input.arguments
-  const edge = await edgeOf(input, context, { 'ID, our id of the payment': id || undefined })
-  const route = `/payments/transactions/${encodeURIComponent(id ?? '')}/cancel`
-  return await order(context, edge, route, sentenceOf, { timeoutMs: PATIENCE_MS })
-}

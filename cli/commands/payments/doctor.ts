@@ -2,14 +2,11 @@
 
 import { findProject } from '../../../system/find-board.ts'
 import { define } from '../../command.ts'
-import type { Context } from '../../context.ts'
 import { check } from '../../doctor/payments.ts'
 import { report } from '../../findings.ts'
 import { TARGET } from '../../payments/target.ts'
 import { systemIn, takenFrom } from '../../running-system.ts'
-import type { OptionsOf } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
-import type { Input } from '../../usage.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 
@@ -24,13 +21,11 @@ charges nothing and stores nothing. The edge knows both callbacks for what they 
 logs them, and raises no alarm. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { cwd, env, io } = context
+    const project = (await findProject(cwd)) ?? cwd
+    const here = await systemIn(project, input, env)
+    const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
+    return report(findings, input.options.json, io)
+  },
 })
-
-async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const { cwd, env, io } = context
-  const project = (await findProject(cwd)) ?? cwd
-  const here = await systemIn(project, input, env)
-  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
-  return report(findings, input.options.json, io)
-}
