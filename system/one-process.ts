@@ -26,6 +26,7 @@ import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { watchEnds } from '../worker/shared/ends-node.ts'
 import { errorCode, isDamaged } from '../worker/shared/file-errors.ts'
+import { defined } from '../worker/shared/json.ts'
 import type { Log as EdgeLog, Log } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import type { NoticeRule } from '../worker/shared/notice-rules.ts'
@@ -109,8 +110,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     log: stale.log,
     installation,
     onBegun,
-    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
-    ...(stopWithinMs !== undefined && { stopWithinMs }),
+    ...defined({ sweepEveryMs, stopWithinMs }),
     schema,
   }).catch((error: unknown) => {
     throw isDamaged(error) ? payments.damaged(error) : refusal(error, variables)

@@ -4,6 +4,7 @@
 import type { Session, Task } from '../../libraries/api/types.ts'
 import { agentName, placeText } from '../../worker/board/tasks/shown-names.ts'
 import { isSilent, type Moment } from '../../worker/board/tasks/task-state.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
 /** A claim that is valid, or that expired and nobody took. */
@@ -32,21 +33,22 @@ export function heldBy(
   const held = sessions.flatMap((session): HeldBy[] => {
     const { id, task, actor, health, startedAt, activeAt, tree, branch, live, claim } = session
     if (!claim || (health !== 'active' && health !== 'stalled')) return []
-    const title = titles.get(task)
+    const state: HeldBy['state'] =
+      health === 'stalled' ? 'stalled' : isSilent(session, moment) ? 'silent' : 'work'
     return [
-      {
+      defined({
         actor,
         task,
-        ...(title !== undefined && { title }),
-        state: health === 'stalled' ? 'stalled' : isSilent(session, moment) ? 'silent' : 'work',
+        title: titles.get(task),
+        state,
         since: startedAt,
         activeAt: activeAt ?? startedAt,
         expiresAt: claim.expiresAt,
-        ...(tree !== undefined && { tree }),
-        ...(branch !== undefined && { branch }),
-        ...(live?.progress !== undefined && { progress: live.progress }),
+        tree,
+        branch,
+        progress: live?.progress,
         session: id,
-      },
+      }),
     ]
   })
   return held.sort((a, b) => (a.since < b.since ? -1 : 1))

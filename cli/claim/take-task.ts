@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claimed, ClaimRequest } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
+import { defined } from '../../worker/shared/json.ts'
 import type { Environment } from '../context.ts'
 import { EdgeRefused } from '../request.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
@@ -40,11 +41,7 @@ export async function takeTask(
   )
   const ask = async (kept: KeptClaim): Promise<Given> => {
     const { claim, ttlMs } = kept
-    const from = {
-      ...(tree !== undefined && { tree }),
-      ...(branch !== undefined && { branch }),
-    }
-    const asked = { ...wanted, ...from, claim, actor, ttlMs }
+    const asked = { ...wanted, ...defined({ tree, branch }), claim, actor, ttlMs }
     const given = await claims.claim(asked)
     await keepClaim(env, { ...kept, task: given.task.id, generation: given.generation })
     return { ...given, claim }
@@ -53,11 +50,7 @@ export async function takeTask(
     if (kept.release) await endKept(env, claims, kept, kept.release)
   }
   const own = wanted.max === undefined ? mine.find(({ release }) => !release) : undefined
-  const held = {
-    ...(tree !== undefined && { tree }),
-    ...(gitFolder !== undefined && { gitFolder }),
-    ...(agent && { process: agent }),
-  }
+  const held = defined({ tree, gitFolder, process: agent })
   try {
     if (own?.task) {
       const again = await ask({ ...own, ...held, ttlMs: ttl ?? own.ttlMs }).catch(isLost)

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { printAnswer } from '../claim/answer.ts'
 import { CLAIMING, claimantOf, isPlaced, type Placed } from '../claim/claimant.ts'
@@ -104,23 +105,15 @@ async function claim(
 ): Promise<number> {
   const { io, env } = context
   const { wait, ttl, task, label, parent, tag, assignee, max, force } = input.options
-  const wanted: Wanted = {
-    ...(ttl !== undefined && { ttl }),
-    ...(task !== undefined && { task }),
-    ...(label !== undefined && { label }),
-    ...(parent !== undefined && { parent }),
-    ...(tag !== undefined && { tag }),
-    ...(assignee !== undefined && { assignee }),
-    ...(max !== undefined && { max }),
-    ...(force && { force }),
-  }
+  const named = defined({ ttl, task, label, parent, tag, assignee, max })
+  const wanted: Wanted = { ...named, ...(force && { force }) }
   const said = new Set<string>()
   const notice = (sentence: string) => {
     // While it waits for a Signalbox, it finds the board again and again.
     if (!said.has(sentence)) noticeTo(io)(sentence)
     said.add(sentence)
   }
-  const find = () => claimantOf(input, context, { ...(self !== undefined && { self }), notice })
+  const find = () => claimantOf(input, context, defined({ self, notice }))
   const first = await find()
   if (!first) return FAILED
   const placed = wait === undefined && isPlaced(first, io) ? first : undefined

@@ -4,6 +4,7 @@ import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
+import { defined } from '../../worker/shared/json.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
@@ -291,8 +292,7 @@ async function secretsOf(
   const notices = await noticeSecretOf(kept, given, { secret, hasOwn })
   return {
     ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
-    ...(secret !== undefined && { AUTH_SECRETS: secret }),
-    ...(notices !== undefined && { NOTICE_SECRET: notices }),
+    ...defined({ AUTH_SECRETS: secret, NOTICE_SECRET: notices }),
   }
 }
 

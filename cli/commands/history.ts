@@ -6,6 +6,7 @@ import { BoardError } from '../../libraries/client/types.ts'
 import { activityText } from '../../libraries/mcp/activity-text.ts'
 import { MARK_WORDS } from '../../worker/board/activity/mark-words.ts'
 import { durationMs } from '../../worker/shared/duration.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
 import { define } from '../command.ts'
@@ -79,11 +80,7 @@ async function run(input: Input<HistoryOptions>, context: Context): Promise<numb
       return found.fault === undefined ? 0 : FAILED
     }
     const { task, actor, since } = input.options
-    const query = {
-      ...(task !== undefined && { task }),
-      ...(actor !== undefined && { actor }),
-      since: timeOf(since),
-    }
+    const query = { ...defined({ task, actor }), since: timeOf(since) }
     const rows: ActivityRow[] = []
     let count = 0
     for await (const { activity } of pagesOf(edge, query)) {

@@ -1,5 +1,6 @@
 // Goes on holding a task, and says what is done.
 
+import { defined } from '../../worker/shared/json.ts'
 import { HELD } from '../claim/own-claim.ts'
 import { renewOwn } from '../claim/standing.ts'
 import { define } from '../command.ts'
@@ -21,9 +22,6 @@ may work on the task: stop. It is needed where no process is watched.`,
   options: OPTIONS,
   run(input, context) {
     const { ttl: ttlMs, progress } = input.options
-    return renewOwn(input, context, 'renewed', {
-      ...(ttlMs !== undefined && { ttlMs }),
-      ...(progress !== undefined && { progress }),
-    })
+    return renewOwn(input, context, 'renewed', defined({ ttlMs, progress }))
   },
 })

@@ -19,8 +19,8 @@ import {
 import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
+import { jsonIn } from '../../worker/shared/json.ts'
 import { openPlain, textIn } from '../../worker/shared/plain-file-node.ts'
-import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { VERSION } from '../context.ts'
 import { UsageError } from '../usage.ts'

@@ -10,8 +10,8 @@ import type {
   GatewayRequest,
 } from '../../worker/payments/gateways/gateway.ts'
 import { PROBE } from '../../worker/payments/webhooks/receive.ts'
+import { jsonIn } from '../../worker/shared/json.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import { jsonIn } from '../../worker/shared/printable.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { signingSecret } from '../payments/target.ts'
 import { type Answer, ask, firstLineOf } from '../request.ts'

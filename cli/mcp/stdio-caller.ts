@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Caller, Refused } from '../../libraries/mcp/caller.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { messageOf } from '../../worker/shared/log.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { sha256Hex } from '../../worker/shared/sha256.ts'
@@ -48,7 +49,7 @@ export function stdioCaller(
   return {
     actor,
     needsAgent: true,
-    from: { ...(tree !== undefined && { tree }), ...(branch !== undefined && { branch }) },
+    from: defined({ tree, branch }),
     board: async () => (await placed()).edge.path,
     async covers(board) {
       const { repos } = claimsOf(await (await placed()).edge.token())

@@ -3,6 +3,7 @@
 
 import type { Reading } from '../../libraries/settlement/read-settlement.ts'
 import { columnsTyped, wordsTyped } from '../../libraries/settlement/typed.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { UsageError } from '../usage.ts'
@@ -52,10 +53,7 @@ export async function openKeptReading(
         ...(map !== undefined && map !== NONE && { map: valid(columnsTyped(map)) }),
         ...(words !== undefined &&
           words !== NONE && { words: { ...own.words, ...valid(wordsTyped(words)) } }),
-        ...(decimal !== undefined && { decimal }),
-        ...(dates !== undefined && { dates }),
-        ...(currency !== undefined && { currency }),
-        ...(encoding !== undefined && { encoding }),
+        ...defined({ decimal, dates, currency, encoding }),
         ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
       }
     },

@@ -1,6 +1,7 @@
 // The configuration of Backlog.md, read as the tool itself reads it.
 
-import { defined, Fields, sentence } from './fields.ts'
+import { defined } from '../../worker/shared/json.ts'
+import { Fields, sentence } from './fields.ts'
 import type { Entry } from './layout.ts'
 import { readYamlMap, YAML_BYTES } from './yaml.ts'
 

@@ -1,8 +1,9 @@
 // The Backlog.md layout: `backlog/` with a markdown file per task, named after id and title.
 
 import { basename, dirname, join, normalize, relative, sep } from 'node:path'
+import { defined } from '../../worker/shared/json.ts'
 import { CONFIG_STATES, configLines, PREFIX, parseConfig } from './backlog-md-config.ts'
-import { defined, type Fields, sentence, utcTime } from './fields.ts'
+import { type Fields, sentence, utcTime } from './fields.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, readConfig, realFolder } from './store-folder.ts'
 import { readFrontMatter } from './text.ts'

@@ -4,9 +4,10 @@
 // alone nobody knows which id is meant: the one that the list has.
 
 import { basename, dirname, sep } from 'node:path'
+import { defined } from '../../worker/shared/json.ts'
 import { entriesOf, foldersIn } from './checklist.ts'
 import { cutTitle, headingText } from './checklist-items.ts'
-import { defined, isRecord, sentence } from './fields.ts'
+import { isRecord, sentence } from './fields.ts'
 import { type Entry, type FileKind, type FileRole, type Parsed, parsedAs } from './layout.ts'
 import type { Plain } from './plain-yaml.ts'
 import { limitText, readFrontMatter, whyNoText } from './text.ts'

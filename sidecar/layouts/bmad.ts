@@ -4,8 +4,9 @@
 
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { SpecFolders, STATES } from './bmad-specs.ts'
-import { defined, Fields, isRecord, sentence } from './fields.ts'
+import { Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
 import type { Plain } from './plain-yaml.ts'
 import { isFile, readConfig, realFolder } from './store-folder.ts'

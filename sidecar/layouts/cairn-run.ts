@@ -1,6 +1,6 @@
 // The log of a run in the cairn layout: a few header lines, `----`, the output.
 
-import { defined } from './fields.ts'
+import { defined } from '../../worker/shared/json.ts'
 import type { Entry } from './layout.ts'
 
 /** `<task id>-YYYYMMDD-HHMMSS.mmm.log`; an id may hold dashes itself. */

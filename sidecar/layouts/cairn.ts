@@ -1,8 +1,9 @@
 // The cairn layout: `.cairn/` with a file per task, session, live session and run.
 
 import { basename, dirname, extname, join } from 'node:path'
+import { defined } from '../../worker/shared/json.ts'
 import { parseRun, RUN_NAME, runEntry } from './cairn-run.ts'
-import { defined, Fields, isRecord, sentence } from './fields.ts'
+import { Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import type { Plain } from './plain-yaml.ts'
 import { isFile, realFolder } from './store-folder.ts'

@@ -99,15 +99,6 @@ export function sentence(what: string, problems: readonly string[]): string | un
   return `${what} was not read whole: ${problems.slice(0, 3).join('; ')}${more}.`
 }
 
-/**
- * Leaves out undefined properties: a comparison or a hash would take the record for another one.
- */
-export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const kept: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) kept[key] = item
-  return kept as { [K in keyof T]: Exclude<T[K], undefined> }
-}
-
 const TIME = /^(\d{4}-\d\d-\d\d)[ Tt](\d\d:\d\d)(:\d\d(?:\.\d+)?)?\s*([Zz]|[+-]\d\d:\d\d)?$/
 
 /**

@@ -2,7 +2,8 @@
 
 import { basename, join } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { defined, Fields, isRecord, sentence } from './fields.ts'
+import { defined } from '../../worker/shared/json.ts'
+import { Fields, isRecord, sentence } from './fields.ts'
 import {
   type Entry,
   type Layout,

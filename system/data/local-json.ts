@@ -5,9 +5,9 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import type { NamedBoard } from '../../sidecar/boards/names.ts'
+import { jsonIn } from '../../worker/shared/json.ts'
 import { LAYOUT_NAMES } from '../../worker/shared/layouts.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
-import { jsonIn } from '../../worker/shared/printable.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 
 const text = z.string()

@@ -1,5 +1,5 @@
 // Texts of others in one line: a name or a title could forge lines of a log, and rewrite what a
-// terminal or a page shows. And what is JSON of them.
+// terminal or a page shows.
 
 /** Controls (C0, C1), line breaks, and what turns the direction of a text. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
@@ -23,12 +23,3 @@ export const jsonText = (value: unknown, replacer?: (key: string, value: unknown
     UNPRINTABLE,
     (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-
-/** The value of a text that may be anybody's; undefined where it is no JSON. */
-export function jsonIn(text = ''): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -12,7 +12,7 @@ import {
 import { configuredGateways } from '../../../worker/payments/config/gateway-settings.ts'
 import { fromMinor, isCurrency } from '../../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../../worker/payments/webhooks/route-names.ts'
-import { jsonIn } from '../../../worker/shared/printable.ts'
+import { jsonIn } from '../../../worker/shared/json.ts'
 import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import {
