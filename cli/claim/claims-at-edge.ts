@@ -15,8 +15,8 @@ import type {
 import { taskRoute } from '../../libraries/client/message.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { statusesOf } from '../../worker/board/tasks/to-do.ts'
+import type { BoardAtEdge } from '../board/edge-board.ts'
 import { askEdge, EdgeRefused } from '../request.ts'
-import type { BoardAtEdge } from '../wait/edge-board.ts'
 import type { Release } from './kept-claims.ts'
 
 /** Whether the edge answered with one of these codes. */

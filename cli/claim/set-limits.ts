@@ -1,11 +1,10 @@
 // Sets what a lead allows on a board, at its edge.
 
 import type { BoardSettingsChange } from '../../libraries/api/types.ts'
+import { runningBoard, type TargetOptions } from '../board/target.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import type { Input } from '../usage.ts'
-import type { TargetOptions } from '../wait/target.ts'
-import { runningBoard } from '../wait/target.ts'
 import { printAnswer } from './answer.ts'
 import { claimsAt } from './claims-at-edge.ts'
 

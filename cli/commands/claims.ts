@@ -1,12 +1,12 @@
 // Who holds what on a board, for whoever leads.
 
+import { runningBoard, TARGET } from '../board/target.ts'
 import { printAnswer } from '../claim/answer.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
 import { define } from '../command.ts'
 import { FAILED } from '../exit-codes.ts'
 import { JSON_OUTPUT } from '../settings.ts'
-import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 

@@ -9,6 +9,7 @@ import { durationMs } from '../../worker/shared/duration.ts'
 import { defined } from '../../worker/shared/json.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
+import { findTarget, TARGET } from '../board/target.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -18,7 +19,6 @@ import { type OptionsOf, Setting } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
 import { type Input, UsageError } from '../usage.ts'
-import { findTarget, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [
   ...TARGET,

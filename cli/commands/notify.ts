@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
 import { NOTICE_CAUSES } from '../../worker/shared/notice-rules.ts'
 import { printable } from '../../worker/shared/printable.ts'
+import { runningBoard, TARGET } from '../board/target.ts'
 import { printAnswer } from '../claim/answer.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +14,6 @@ import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
 import { type Input, UsageError } from '../usage.ts'
-import { runningBoard, TARGET } from '../wait/target.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 

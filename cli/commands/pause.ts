@@ -1,11 +1,11 @@
 // Pauses a board, or bounds what is handed out of it.
 
 import { MAX_VALID } from '../../worker/shared/board-settings.ts'
+import { TARGET } from '../board/target.ts'
 import { setLimits } from '../claim/set-limits.ts'
 import { define } from '../command.ts'
 import { Setting } from '../setting.ts'
 import { UsageError } from '../usage.ts'
-import { TARGET } from '../wait/target.ts'
 
 const OPTIONS = [
   new Setting('--per-parent <on|off>', 'one agent at a time works on the parts of a parent').oneOf([

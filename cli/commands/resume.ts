@@ -1,8 +1,8 @@
 // Ends the pause of a board.
 
+import { TARGET } from '../board/target.ts'
 import { setLimits } from '../claim/set-limits.ts'
 import { define } from '../command.ts'
-import { TARGET } from '../wait/target.ts'
 
 export const command = define({
   usage: '[options]',

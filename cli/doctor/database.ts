@@ -44,7 +44,7 @@ export async function checkDatabase(
   if (isEmbedded(url)) return await checkFile(fileOf(url), guarded)
   // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && isServed(url))) return []
-  const findings = [...checkHost(new URL(url)), ...checkToken(authToken, now)]
+  const findings = [...checkHost(new URL(url)), ...checkDatabaseToken(authToken, now)]
   const target = authToken === undefined ? { url } : { url, authToken }
   // Only the host is shown: the rest may hold a token.
   const { host } = new URL(url)
@@ -140,7 +140,7 @@ function checkHost(url: URL): Finding[] {
 }
 
 /** Checks the token's claims. Only the database knows whether the token is valid. */
-function checkToken(token: string | undefined, now: number): Finding[] {
+function checkDatabaseToken(token: string | undefined, now: number): Finding[] {
   const { exp, a: access } = token === undefined ? {} : claimsOf(token)
   const leftMs = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1_000 - now
   return [

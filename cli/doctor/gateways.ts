@@ -94,7 +94,7 @@ async function checkCredentials(
   configured: ConfiguredGateway,
 ): Promise<Finding[]> {
   const tokenRequest = gateway.tokenRequest?.()
-  if (tokenRequest) return [await checkToken(tokenRequest, configured)]
+  if (tokenRequest) return [await checkGatewayToken(tokenRequest, configured)]
   const reads = configured.drivenBy.reads?.(configured.settings)
   return reads ? [await checkReads(reads, configured)] : []
 }
@@ -120,7 +120,7 @@ async function checkReads(
   return error(key, `${variable} is restricted: it cannot read ${forbidden.join(', ')} (403).`)
 }
 
-async function checkToken(
+async function checkGatewayToken(
   request: GatewayRequest,
   { key, settings, variables }: ConfiguredGateway,
 ): Promise<Finding> {

@@ -13,7 +13,7 @@ import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import type { Context, Environment } from '../context.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
-import { hiding, readTarget, secretValues, type TargetOptions } from '../payments/target.ts'
+import { hiding, type PaymentsOptions, readTarget, secretValues } from '../payments/target.ts'
 import { type Answer, ask } from '../request.ts'
 import { NO_EDGE, type RunningStart } from '../running-system.ts'
 import type { Input } from '../usage.ts'
@@ -27,7 +27,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
 export async function check(
-  input: Input<TargetOptions>,
+  input: Input<PaymentsOptions>,
   context: Context,
   here?: RunningStart,
 ): Promise<Finding[]> {
@@ -54,7 +54,7 @@ export async function check(
         return configured && { key: gateway.key, ...(await checkGateway(gateway, configured)) }
       }),
     ),
-    url === undefined ? undefined : checkEdge(url, token, file, used),
+    url === undefined ? undefined : checkPaymentsEdge(url, token, file, used),
     url === undefined ? [] : checkHealth(new URL(url)),
   ])
   const reached = checked.filter((it) => it !== undefined)
@@ -202,7 +202,7 @@ function checkPublicUrl({ publicUrl }: PaymentsConfig, gateways: readonly Config
 }
 
 /** That it has payments, and each gateway's webhook route. `skewMs`: its clock is ahead of ours. */
-async function checkEdge(
+async function checkPaymentsEdge(
   url: string,
   token: string | undefined,
   file: SignalboxFile,

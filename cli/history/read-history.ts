@@ -10,8 +10,8 @@ import {
   type Trailer,
   trailerOf,
 } from '../../worker/board/activity/activity-chain.ts'
+import type { BoardAtEdge } from '../board/edge-board.ts'
 import { askEdge } from '../request.ts'
-import type { BoardAtEdge } from '../wait/edge-board.ts'
 
 const PAGE = 1_000
 /** A page is long, and may come over a slow line. */

@@ -2,7 +2,7 @@
 
 import type { ActivityRow } from '../../libraries/api/types.ts'
 import { type Chained, readProof } from '../../worker/board/activity/activity-chain.ts'
-import type { BoardAtEdge } from '../wait/edge-board.ts'
+import type { BoardAtEdge } from '../board/edge-board.ts'
 import { pagesOf } from './read-history.ts'
 
 export interface Verified {

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { printable } from '../../worker/shared/printable.ts'
 import type { Context } from '../context.ts'
 import type { Input } from '../usage.ts'
-import { edgeOf, order, type TargetOptions } from './target.ts'
+import { edgeOf, order, type PaymentsOptions } from './target.ts'
 
 const ANSWERS = z.union([
   z
@@ -15,7 +15,7 @@ const ANSWERS = z.union([
 
 export async function switchPayments(
   to: 'pause' | 'resume',
-  input: Input<TargetOptions>,
+  input: Input<PaymentsOptions>,
   context: Context,
 ): Promise<number> {
   return await order(context, await edgeOf(input, context), `/payments/${to}`, ANSWERS.parse)

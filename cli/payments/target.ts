@@ -24,11 +24,11 @@ import { noticeTo } from '../terminal.ts'
 import { type Input, missing, refuseNeedless } from '../usage.ts'
 
 /** Which system is looked at. */
-export const TARGET = [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE] as const
+export const PAYMENTS_TARGET = [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE] as const
 
-export type TargetOptions = OptionsOf<typeof TARGET>
+export type PaymentsOptions = OptionsOf<typeof PAYMENTS_TARGET>
 
-export interface Target {
+export interface PaymentsTarget {
   /** signalbox.config.ts */
   file: SignalboxFile
   /** The edge's variables. */
@@ -45,10 +45,10 @@ export interface Target {
 
 /** `here`: used where no other is named. Throws UsageError for files that cannot be read. */
 export async function readTarget(
-  input: Input<TargetOptions>,
+  input: Input<PaymentsOptions>,
   context: Context,
   here?: RunningStart,
-): Promise<Target> {
+): Promise<PaymentsTarget> {
   const { options } = input
   const { env } = context
   const file = await loadConfig(options, context)
@@ -84,7 +84,7 @@ export interface PaymentsEdge extends EdgeAddress {
  * given, by its name in the sentence that asks for all of it. Throws UsageError.
  */
 export async function edgeOf(
-  input: Input<TargetOptions>,
+  input: Input<PaymentsOptions>,
   context: Context,
   needed: Readonly<Record<string, unknown>> = {},
 ): Promise<PaymentsEdge> {
@@ -119,7 +119,11 @@ export async function order(
 }
 
 /** `env`: the variables of this shell; those of the running system may differ. */
-function systemOf({ local, secret }: LocalStart, file: SignalboxFile, env: Environment): Target {
+function systemOf(
+  { local, secret }: LocalStart,
+  file: SignalboxFile,
+  env: Environment,
+): PaymentsTarget {
   const { url: edge, database, databaseToken, simulator, tokens, gateways } = local
   const here = edgeVariables(env, file, { secret, edge, database, simulator, databaseToken })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }

@@ -3,12 +3,7 @@
 import { type Config, readyTasks } from '../../worker/board/tasks/free-tasks.ts'
 import { above } from '../../worker/board/tasks/parts.ts'
 import type { Task } from '../../worker/board/wire.ts'
-
-/** `ids`: all that changed or went; undefined: `rows` are all that there are. */
-export interface Changed {
-  rows: readonly Task[]
-  ids: ReadonlySet<string> | undefined
-}
+import type { Changed } from '../board/watched-board.ts'
 
 export const isNobodys = ({ assignee }: Task): boolean => !assignee
 

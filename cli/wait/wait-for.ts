@@ -1,45 +1,15 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
-import { EventEmitter, on } from 'node:events'
 import type { Config } from '../../worker/board/tasks/free-tasks.ts'
 import { nextOf } from '../../worker/board/tasks/next-task.ts'
 import { stateOf } from '../../worker/board/tasks/task-state.ts'
 import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
-import { type Changed, isNobodys, ReadyRows } from './ready-rows.ts'
+import type { Changed, Step, WatchedBoard } from '../board/watched-board.ts'
+import { isNobodys, ReadyRows } from './ready-rows.ts'
 
 /** A text: the status to wait for. */
 export type Until = { kind: 'any' | 'ready' | 'review' } | { kind: 'status'; status: string }
-
-/** Something that was read, and the place in the board's history that it certainly includes. */
-export interface Placed<Value> {
-  /** Undefined: not known. */
-  id: string | undefined
-  value: Value
-}
-
-export interface Step {
-  /** The place after it. */
-  id: string
-  /** Absent: no task changed. Its `task` is the only one that did; without: several, or more. */
-  changed?: { task?: string }
-}
-
-export interface WatchedBoard {
-  /** In order and without a gap, from the place that the wait goes on from, else from now on. */
-  steps: AsyncIterable<Step>
-  task(id: string): Promise<Placed<Task | undefined>>
-  /** What changed after this place; undefined: all there is. May be more, and is never less. */
-  changedAfter(place: string | undefined): Promise<Placed<Changed>>
-  about(): Promise<About>
-}
-
-export interface About {
-  /** Absent: not known. */
-  config?: Config | undefined
-  /** Its folder is: what was read of it stays. */
-  isGone: boolean
-}
 
 export interface Wait {
   task: string | undefined
@@ -188,21 +158,4 @@ export async function doubtAbout(
   if ([...known].some(isMeant)) return undefined
   const others = [...known].join(', ') || 'no other'
   return `The board has no status ${until.status} yet, but ${others}; waiting for it.`
-}
-
-/** Steps as they happen, kept until they are taken. Iterating rejects once the signal aborts. */
-export function stepFeed(signal: AbortSignal) {
-  const events = new EventEmitter()
-  const taken = on(events, 'step', { signal })
-  async function* steps(): AsyncIterable<Step> {
-    for await (const [step] of taken) yield step as Step
-  }
-  return {
-    steps: steps(),
-    add: (step: Step) => void events.emit('step', step),
-    fail(error: unknown) {
-      // An error that nobody waits for would end the process.
-      if (!signal.aborted) events.emit('error', error)
-    },
-  }
 }

@@ -3,8 +3,9 @@
 
 import { setImmediate as allTurns } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { watchBoard } from '../../cli/wait/files-board.ts'
-import { type Outcome, stepFeed, type Until, waitFor } from '../../cli/wait/wait-for.ts'
+import { watchBoard } from '../../cli/board/files-board.ts'
+import { stepFeed } from '../../cli/board/watched-board.ts'
+import { type Outcome, type Until, waitFor } from '../../cli/wait/wait-for.ts'
 import { config, FakeBoard, live, session, task } from '../sidecar/fake-board.ts'
 
 /** All that a start finds. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type About, type Step, stepFeed, waitFor } from '../../cli/wait/wait-for.ts'
+import { type About, type Step, stepFeed } from '../../cli/board/watched-board.ts'
+import { waitFor } from '../../cli/wait/wait-for.ts'
 
 /** A board whose steps a test makes, and what a read finds after each. */
 function setUp(since?: string) {

@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import { DATA_DIR } from '../../../system/data/data-folder.ts'
+import { type BoardAtEdge, boardNames } from '../../board/edge-board.ts'
+import { called, edgeAt, SIGNALBOX } from '../../board/target.ts'
 import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { FAILED } from '../../exit-codes.ts'
@@ -10,8 +12,6 @@ import { readDataFolder, runningAbove } from '../../running-system.ts'
 import type { OptionsOf } from '../../setting.ts'
 import { announce, noticeTo } from '../../terminal.ts'
 import { type Input, missing, refuseNeedless, UsageError } from '../../usage.ts'
-import { type BoardAtEdge, boardNames } from '../../wait/edge-board.ts'
-import { called, edgeAt, SIGNALBOX } from '../../wait/target.ts'
 
 type Options = OptionsOf<typeof SIGNALBOX>
 

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import { edgeOf, order, TARGET } from '../../payments/target.ts'
+import { edgeOf, order, PAYMENTS_TARGET } from '../../payments/target.ts'
 
 export const command = define({
   argument: ['ID', 'our id of the payment'],
@@ -12,7 +12,7 @@ export const command = define({
 Asks the edge at --edge URL, or of the running signalbox, to end an open payment at its gateway, and
 prints how it has ended. Exits with 1 if it has not: it was paid, its gateway cannot cancel, or its
 end is not known yet. Needs a token with payments:write.`,
-  options: TARGET,
+  options: PAYMENTS_TARGET,
   async run(input, context) {
     const [id] = input.arguments
     const edge = await edgeOf(input, context, { 'ID, our id of the payment': id || undefined })

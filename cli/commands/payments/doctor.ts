@@ -4,11 +4,11 @@ import { findProject } from '../../../system/find-board.ts'
 import { define } from '../../command.ts'
 import { check } from '../../doctor/payments.ts'
 import { report } from '../../findings.ts'
-import { TARGET } from '../../payments/target.ts'
+import { PAYMENTS_TARGET } from '../../payments/target.ts'
 import { systemIn, takenFrom } from '../../running-system.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 
-const OPTIONS = [...TARGET, JSON_OUTPUT] as const
+const OPTIONS = [...PAYMENTS_TARGET, JSON_OUTPUT] as const
 
 export const command = define({
   usage: '[--edge URL | --data DIR] [--env FILE] [options]',

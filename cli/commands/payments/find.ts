@@ -6,7 +6,7 @@ import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { edgeOf, TARGET } from '../../payments/target.ts'
+import { edgeOf, PAYMENTS_TARGET } from '../../payments/target.ts'
 import { askEdge, failureIn } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
@@ -14,7 +14,7 @@ import { noticeTo } from '../../terminal.ts'
 import { type Input, UsageError } from '../../usage.ts'
 
 const OPTIONS = [
-  ...TARGET,
+  ...PAYMENTS_TARGET,
   new Setting('--amount <AMOUNT>', 'requested or paid, such as 12.50; with --currency'),
   new Setting('--currency <CUR>', 'requested or paid, such as IQD'),
   new Setting('--status <STATUS>', 'as it is now').oneOf(PAYMENT_STATUSES),

@@ -2,7 +2,7 @@
 
 import { define } from '../../command.ts'
 import { switchPayments } from '../../payments/switch.ts'
-import { TARGET } from '../../payments/target.ts'
+import { PAYMENTS_TARGET } from '../../payments/target.ts'
 
 export const command = define({
   usage: '[options]',
@@ -11,6 +11,6 @@ Asks the edge at --edge URL, or of the running signalbox, to begin nothing new: 
 payments resume, charges, refunds, cancellations and replacements are answered 503 paused, on every
 host and over restarts. What was begun is settled: webhooks, checks and deliveries go on. Prints who
 paused them first, and since when. Needs a token with payments:write.`,
-  options: TARGET,
+  options: PAYMENTS_TARGET,
   run: (input, context) => switchPayments('pause', input, context),
 })

@@ -24,7 +24,7 @@ import type { Context } from '../../context.ts'
 import { booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
 import { openKeptReading } from '../../payments/kept-reading.ts'
-import { edgeOf, TARGET } from '../../payments/target.ts'
+import { edgeOf, PAYMENTS_TARGET } from '../../payments/target.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 import { noticeTo, saying } from '../../terminal.ts'
@@ -33,7 +33,7 @@ import { type Input, UsageError } from '../../usage.ts'
 const MAX_BYTES = 200 << 20
 
 const OPTIONS = [
-  ...TARGET,
+  ...PAYMENTS_TARGET,
   new Setting('--gateway <KEY>', 'whose file it is: its key in signalbox.config.ts'),
   new Setting(
     '--map <COLUMNS>',

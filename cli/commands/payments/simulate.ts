@@ -17,11 +17,11 @@ import { define } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import {
   hiding,
+  PAYMENTS_TARGET,
+  type PaymentsTarget,
   readTarget,
   secretValues,
   signingSecret,
-  TARGET,
-  type Target,
 } from '../../payments/target.ts'
 import { ask, firstLineOf } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
@@ -38,7 +38,7 @@ const STATUSES = [
 ] as const satisfies SimulatedStatus[]
 
 const OPTIONS = [
-  ...TARGET,
+  ...PAYMENTS_TARGET,
   new Setting('--reference <R>', "the shop's name for the payment"),
   new Setting('--amount <N>', 'what the gateway says was paid, in minor units').whole(
     1,
@@ -142,7 +142,7 @@ const NEEDED = {
 async function readRequest(
   input: Input<SimulateOptions>,
   io: Io,
-  { file, edge, token, env }: Target,
+  { file, edge, token, env }: PaymentsTarget,
 ): Promise<Request> {
   const { options } = input
   const [key] = input.arguments

@@ -13,8 +13,7 @@ import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { BUCKETS, type Key, parseKey, type Task } from '../../worker/board/wire.ts'
 import { hostClock as clock } from '../../worker/shared/clock.ts'
 import { VERSION } from '../context.ts'
-import type { Changed } from './ready-rows.ts'
-import { stepFeed, type WatchedBoard } from './wait-for.ts'
+import { type Changed, stepFeed, type WatchedBoard } from './watched-board.ts'
 
 /** Ends with the signal. `path`: where the program git is looked for, as in `PATH`. */
 export function filesBoard(

@@ -12,7 +12,7 @@ import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { askEdge, type EdgeAddress } from '../request.ts'
-import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
+import { type Step, stepFeed, type WatchedBoard } from './watched-board.ts'
 
 /** It may be starting again. */
 const REACHED_WITHIN_MS = 10_000

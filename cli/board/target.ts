@@ -1,5 +1,5 @@
-// Which board a wait is for: of the Signalbox that was named, else of the one that runs here, else
-// among the files.
+// Which board a command is about: of the Signalbox that was named, else of the one that runs here,
+// else among the files.
 
 import { realpath } from 'node:fs/promises'
 import { claimsOf } from '../../libraries/client/requests.ts'
@@ -20,7 +20,7 @@ import { RUNNING, TOKEN_FILE } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
 import { type Input, missing, refuseNeedless, UsageError } from '../usage.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
-import type { WatchedBoard } from './wait-for.ts'
+import type { WatchedBoard } from './watched-board.ts'
 
 /** Which Signalbox is asked: one elsewhere, or the one that runs here. */
 export const SIGNALBOX = [
