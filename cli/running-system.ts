@@ -116,7 +116,7 @@ export async function alsoRunning(project: string, dataDir: string): Promise<str
 }
 
 /** For a start: the board of this folder is that of another one, as in a linked worktree. */
-export async function elsewhere(folder: string): Promise<string | undefined> {
+export async function boardElsewhere(folder: string): Promise<string | undefined> {
   const here = await realpath(folder)
   const leading = await leadingFolder(here)
   if (leading === here) return undefined

@@ -2,6 +2,7 @@
 // else among the files.
 
 import { realpath } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
@@ -203,6 +204,24 @@ export function called<Board extends { name: string }>(
   const exact = boards.filter(({ name }) => name === end)
   if (exact.length > 0) return exact
   return boards.filter(({ name }) => ['/', '\\', '#'].some((mark) => name.endsWith(mark + end)))
+}
+
+/** How often a Signalbox is looked for that does not run. */
+const LOOK_MS = 1_000
+
+/** What is found of a Signalbox that went away: it may run again at another address. */
+export async function* signalboxes<Found>(
+  board: string,
+  find: () => Promise<Found | undefined>,
+  notice: (sentence: string) => void,
+  signal: AbortSignal,
+): AsyncGenerator<Found | undefined, undefined> {
+  notice(`No Signalbox answers for ${board}; waiting for it.`)
+  while (!signal.aborted) {
+    // What it reads may go away while it is read.
+    yield await find().catch(() => undefined)
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+  }
 }
 
 /** The board that is meant, where it runs. Undefined: nowhere; a sentence has said so. */

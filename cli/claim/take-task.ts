@@ -9,6 +9,7 @@ import { BoardError } from '../../libraries/client/types.ts'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { defined } from '../../worker/shared/json.ts'
 import { edgeBoard } from '../board/edge-board.ts'
+import { signalboxes } from '../board/target.ts'
 import type { Environment } from '../context.ts'
 import { EdgeRefused } from '../request.ts'
 import type { Claimant, Place, Placed } from './claimant.ts'
@@ -96,12 +97,10 @@ function isLost(error: unknown): undefined {
 const ASK_AGAIN_MS = 60_000
 /** What a change of the board or its settings, or the end of another claim, may make free. */
 const MAY_PASS = ['claimed', 'not_ready', ...LIMIT_CODES]
-/** How often a Signalbox is looked for that does not run. */
-const LOOK_MS = 1_000
 /** What answers does so within it: a task that is given as the wait ends is not lost. */
 const LAST_ANSWER_MS = 1_000
 
-export interface Waiting {
+export interface WhenFree {
   first: Claimant
   /** Finds the board again: a Signalbox may run now that did not before. */
   find: () => Promise<Claimant | undefined>
@@ -111,9 +110,10 @@ export interface Waiting {
 }
 
 /** Throws NothingFree when the signal comes first. */
-export async function whenFree({ first, find, take, notice, signal }: Waiting): Promise<Taken> {
-  for (let claimant = first, isSaid = false; !signal.aborted; ) {
-    const { place, board } = claimant
+export async function whenFree({ first, find, take, notice, signal }: WhenFree): Promise<Taken> {
+  const again = signalboxes(first.board, find, notice, signal)
+  for (let claimant = first; !signal.aborted; ) {
+    const { place } = claimant
     try {
       if (place) {
         const at = { ...claimant, place }
@@ -122,11 +122,7 @@ export async function whenFree({ first, find, take, notice, signal }: Waiting): 
     } catch (error) {
       if (!isAway(error) && !isEarly(error, place)) throw error
     }
-    if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
-    isSaid = true
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
-    // What it reads may go away while it is read.
-    claimant = (await find().catch(() => undefined)) ?? claimant
+    claimant = (await again.next()).value ?? claimant
   }
   throw new NothingFree()
 }

@@ -30,7 +30,7 @@ import { stopWithinMs, variablesIn } from '../environment.ts'
 import { greet } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
 import { publishedBy } from '../publish-settings.ts'
-import { alsoRunning, elsewhere, namedFolder } from '../running-system.ts'
+import { alsoRunning, boardElsewhere, namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import {
   KEPT_PORT,
@@ -90,7 +90,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   if (!options.board) refuseNeedless(input, ['--example', NOTIFY, ...PUBLISHES], 'with --no-board')
   const find = () => findHere(input, cwd)
   const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
-  const leading = boards && (await elsewhere(here))
+  const leading = boards && (await boardElsewhere(here))
   if (leading !== undefined) noticeTo(io)(leading)
   const file = await loadConfig(options, context)
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))

@@ -72,7 +72,7 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   const [given] = input.arguments
   const { env, cwd } = context
   const named = await runningStart(input, env)
-  const elsewhere = named ? undefined : readEdge(input, context)
+  const namedEdge = named ? undefined : readEdge(input, context)
   const { payments: isWithPayments = false } = options
   if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
   // A server may have none.
@@ -83,7 +83,7 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   const ofSystem = given === undefined ? named?.local.boards : undefined
   const dirs = ofSystem?.map(({ dir }) => dir) ?? [project ?? folder]
   const search = { followsLinks: options.followLinks }
-  const { findings: ofBoards, ...boards } = await checkBoards(dirs, search, elsewhere?.repo)
+  const { findings: ofBoards, ...boards } = await checkBoards(dirs, search, namedEdge?.repo)
   const isBroken = boards.stores.length === 0 && (ofBoards.length > 0 || given !== undefined)
   const isElsewhere = named !== undefined || isBroken
   const here = isElsewhere ? undefined : await systemIn(project ?? cwd, input, env)
@@ -92,11 +92,11 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   if (ofBoards.length === 0 && !isServer) findings.push(noBoard(folder, start?.local.tokens))
   if (boards.stores.length > 0) findings.push(...(await checkInotify(boards.stores, boards.files)))
   if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
-  const edge = start ? edgeOf(start) : elsewhere
+  const edge = start ? edgeOf(start) : namedEdge
   const url = edge?.url ?? (start && new URL(start.local.url))
   // The check of payments asks it, too.
   if (url && !isWithPayments) findings.push(...(await checkHealth(url)))
-  if (edge) findings.push(...(await checkEdgeAt(edge, elsewhere ? boards.names : [])))
+  if (edge) findings.push(...(await checkEdgeAt(edge, namedEdge ? boards.names : [])))
   // After an error about the board it would only distract; the check of payments says it too.
   else if (boards.stores.length > 0 && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {

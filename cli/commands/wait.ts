@@ -2,11 +2,10 @@
 // would look again and again.
 
 import { isAbsolute } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
-import { findTarget, TARGET, type Target } from '../board/target.ts'
+import { findTarget, signalboxes, TARGET, type Target } from '../board/target.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
@@ -112,7 +111,7 @@ interface Progress {
   reached: string | undefined
 }
 
-interface Waiting {
+interface WaitThrough {
   wait: Wait
   find: () => Promise<Target | undefined>
   notice: (sentence: string) => void
@@ -123,20 +122,24 @@ interface Waiting {
 /** Waits there and, where that goes away and runs again at another address, there. */
 async function waitThrough(
   first: Target,
-  { wait: { since, ...wait }, find, notice, signal, progress }: Waiting,
+  { wait: { since, ...wait }, find, notice, signal, progress }: WaitThrough,
 ): Promise<Outcome> {
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
-  let isSaid = false
+  const again = signalboxes(first.board, find, notice, signal)
   for (let target = first; ; ) {
     const moved = new AbortController()
     let next: Target | undefined
     const onAway = async () => {
-      if (!isSaid) notice(`No Signalbox answers for ${first.board}; waiting for it.`)
-      isSaid = true
-      next = await elsewhere(target, find, signal)
-      if (next) moved.abort()
+      const { at = '', edge } = target
+      let found: Target | undefined
+      do found = (await again.next()).value
+      while (!found?.edge && isAbsolute(at) && !signal.aborted)
+      // At the same address, its stream comes back by itself.
+      if (!found?.edge || found.edge.url === edge?.url) return
+      next = found
+      moved.abort()
     }
     const from = { ...wait, since: progress.reached ?? since }
     const watched = target.open(from.since, AbortSignal.any([signal, moved.signal]), onAway)
@@ -157,22 +160,6 @@ async function waitThrough(
       target = next
     }
   }
-}
-
-const LOOK_MS = 1_000
-
-/** The Signalbox of the same folder, once it runs again, if it has another address then. */
-async function elsewhere(
-  { at = '', edge }: Target,
-  find: () => Promise<Target | undefined>,
-  signal: AbortSignal,
-): Promise<Target | undefined> {
-  while (isAbsolute(at) && !signal.aborted) {
-    const found = await find().catch(() => undefined)
-    if (found?.edge) return found.edge.url === edge?.url ? undefined : found
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
-  }
-  return undefined
 }
 
 function readUntil(text: string): Until {

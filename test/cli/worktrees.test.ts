@@ -4,7 +4,7 @@ import { cp, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { thisBoot } from '../../cli/claim/agent-process.ts'
-import { elsewhere } from '../../cli/running-system.ts'
+import { boardElsewhere } from '../../cli/running-system.ts'
 import { discoverBoards, keyOf } from '../../sidecar/boards/discover.ts'
 import { boardLocks } from '../../system/data/board-lock.ts'
 import type { Task } from '../../worker/board/wire.ts'
@@ -66,8 +66,8 @@ test('watch publishes the board of the main tree under its name, and a line name
 test('a start says once whose board it is, which commands after it do not repeat', async () => {
   const [board, own] = [await realpath(cli.board), await realpath(tree)]
   const what = 'is in a linked worktree: its board is the one of'
-  expect(await elsewhere(tree)).toBe(`${own} ${what} ${board}.`)
-  expect(await elsewhere(cli.board)).toBeUndefined()
+  expect(await boardElsewhere(tree)).toBe(`${own} ${what} ${board}.`)
+  expect(await boardElsewhere(cli.board)).toBeUndefined()
 })
 
 test('in a copy of a worktree a claim or a start says which board to use, and the doctor has a line', async () => {
