@@ -30,13 +30,13 @@ export interface RunPlan {
   host: string
   /** Aborted when the system is to end. */
   asked: AbortSignal
-  /** Tells the person at the terminal one sentence. */
+  /** Prints one sentence for the person at the terminal. */
   notice(sentence: string): void
 }
 
 /**
  * Runs a system in its data folder, and closes what it opened. Resolves with the exit code, 0 if it
- * was asked to end. Throws StartError.
+ * was asked to end. Throws StartError, else what failed first.
  */
 export async function runIn(
   { location, host, asked, notice }: RunPlan,
@@ -59,20 +59,26 @@ export async function runIn(
       writeLocal(localNow).catch((error) => notice(`local.json cannot be written: ${error}.`))
   }
   const defer = (close: () => Promise<unknown>) => void closing.push(close)
+  const failures: unknown[] = []
+  let code = 0
   try {
     await removeLocalJson(data.dir)
     closing.push(follow(data.dir, rewriteLocal))
-    return await run({ data, signal, defer, writeLocal, rewriteLocal })
+    code = await run({ data, signal, defer, writeLocal, rewriteLocal })
   } catch (error) {
-    if (asked.aborted) return 0
-    throw error
-  } finally {
-    over.abort()
-    await writing.catch(() => undefined)
-    // First of all: a program that finds local.json may connect.
-    await removeLocalJson(data.dir)
-    for (const close of closing.toReversed()) await close()
+    if (!asked.aborted) failures.push(error)
   }
+  over.abort()
+  await writing.catch(() => undefined)
+  // First of all local.json: a program that finds it may connect. The lock is the last, and is
+  // given back whatever fails before.
+  for (const close of [...closing, () => removeLocalJson(data.dir)].toReversed()) {
+    await close().catch((error: unknown) => failures.push(error))
+  }
+  const [first, ...others] = failures
+  for (const other of others) notice(`This failed, too, at the end: ${String(other)}`)
+  if (failures.length > 0) throw first
+  return code
 }
 
 /** Who cleans up a project may take the file that programs find us by. */
