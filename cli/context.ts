@@ -21,7 +21,7 @@ export interface Context {
 export interface ConfigChoice {
   /** Without the file of the folder that the command runs in. */
   skips: boolean
-  /** Tells the person one sentence. */
+  /** Prints one sentence for the person at the terminal. */
   notice(sentence: string): void
 }
 

@@ -1,4 +1,4 @@
-// What the environment says, or the file of --env in its place.
+// The variables of the environment, or of the file of --env in its place.
 
 import { parseEnv } from 'node:util'
 import { STOP_WITHIN_MS } from '../worker/shared/clock.ts'

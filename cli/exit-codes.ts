@@ -1,4 +1,4 @@
-// The exit codes of commands, and what the help says of them.
+// The exit codes of commands, and their text in the help.
 
 export const FAILED = 1
 export const USAGE = 2
@@ -13,5 +13,5 @@ Exit codes:
      accepted, a port that is taken, a disk that is full, a process of start that ended again and
      again, a wait without a board
   2  wrong usage, or a configuration that it cannot work with
-  3  wait, claim: the time is over; claim: whoever leads lets nobody begin now
+  3  wait, claim: the time is over; claim: the board is paused or at a limit
   4  claim, renew, release, check: the task is somebody else's`

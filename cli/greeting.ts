@@ -41,11 +41,11 @@ interface ListedBoard extends LocalBoard {
 /** Other programs wait for this line, word for word. */
 export const readyLine = (url: string): string => `signalbox ready ${url}`
 
-/** @forTests What it says, without a start. */
+/** @forTests What it prints, without a start. */
 export const greeting = (all: Greeting): string =>
   `${beforeReady(all)}${readyLine(all.local.url)}\n${afterReady(all)}`
 
-/** Says that it is there, and resolves with the link that signs one browser in. */
+/** Prints that it is there, and resolves with the link that signs one browser in. */
 export async function greet(
   io: Io,
   { location, secret, ports, sharing, gateways }: LocalSystem,

@@ -7,8 +7,8 @@ export const appeared = ({ path, layout, dir }: LocalBoard): string =>
   `The board ${path} has appeared in ${dir} (${layout}).`
 
 /**
- * Takes what sidecars log, and says which boards are left out, and when the folder of one goes away
- * and when it is back.
+ * Takes what sidecars log, and prints which boards are left out, and when the folder of one goes
+ * away and is back.
  */
 export function boardNotices(
   notice: (sentence: string) => void,
@@ -73,9 +73,9 @@ export function boardNotices(
 }
 
 /**
- * Takes what the edge logs, and says when the shop's endpoint does not take its events, and when it
- * does again: without that, a wrong port looks like a payment that went well. Each reason is said
- * once: behind a closed port there may be a wrong secret. `url`: where events are posted to.
+ * Takes what the edge logs, and prints when the shop's endpoint does not take its events, and when
+ * it does again: without that, a wrong port looks like a payment that went well. Each reason is
+ * printed once: behind a closed port there may be a wrong secret. `url`: where events are posted.
  */
 export function deliveryNotices(url: string, notice: (sentence: string) => void): Log {
   const said = new Set<unknown>()

@@ -111,7 +111,7 @@ export const NO_CONFIG = new Setting(
 )
 export const NOTIFY = new Setting(
   '--notify <URL>',
-  'webhook that is told of what needs a person, as well as notices of signalbox.config.ts',
+  'webhook that gets notices of what needs a person, besides those of signalbox.config.ts',
 )
 export const ENV = new Setting(
   '--env <FILE>',

@@ -1,4 +1,4 @@
-// What a command has of the terminal and of its process, and how it speaks to a person there.
+// What a command has of the terminal and of its process, and how it prints sentences there.
 
 import { type Clock, hostClock } from '../worker/shared/clock.ts'
 import { createLog, type Fields, type Level } from '../worker/shared/log.ts'
@@ -34,7 +34,7 @@ export interface ShutdownOptions {
   onHangup?: () => void
 }
 
-/** Tells the person at the terminal one sentence. */
+/** Prints one sentence for the person at the terminal. */
 export const noticeTo =
   (io: Io, level: Level = 'info') =>
   (sentence: string): void => {
@@ -50,7 +50,7 @@ export function announce(io: Io, text: string, event: string, fields: Fields = {
 
 const SAID_AFTER_MS = 1_000
 
-/** Says after a second of silence what is done: it would look as if it hung. */
+/** Prints after a second of silence what is done: it would look as if it hung. */
 export async function saying<Result>(
   sentence: string,
   { io, clock = hostClock }: { io: Io; clock?: Pick<Clock, 'after'> },

@@ -224,7 +224,7 @@ export async function* signalboxes<Found>(
   }
 }
 
-/** The board that is meant, where it runs. Undefined: nowhere; a sentence has said so. */
+/** The board that is meant, where it runs. Undefined: nowhere; a sentence is printed. */
 export async function runningBoard(
   input: Input<TargetOptions>,
   context: Context,

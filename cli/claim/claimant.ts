@@ -60,7 +60,7 @@ export type Placed = Claimant & { place: Place }
 
 export type Claiming = Input<OptionsOf<typeof CLAIMING> & { claim?: string }>
 
-/** Undefined: there is no board; a sentence has said so. `self`: who works unless it is named. */
+/** Undefined: there is no board; a sentence is printed. `self`: who works unless it is named. */
 export async function claimantOf(
   asked: Claiming,
   context: Context,
@@ -82,7 +82,7 @@ export async function claimantOf(
     tree: name,
     branch: git && branchIn(git.gitFolder),
     gitFolder: git?.gitFolder,
-    // Of a stray worktree nobody knows: a board elsewhere needs none.
+    // A stray worktree has no main tree; a board elsewhere needs none.
     here: await leadingFolder(cwd).catch(() => cwd),
     data: data && (await realpath(data).catch(() => data)),
   }
@@ -108,7 +108,7 @@ async function inOwnTree(dir: string | undefined, cwd: string): Promise<string |
   return isOne ? inTree(leading, dir, own) : dir
 }
 
-/** An actor who is typed is meant, whoever's claim the variable has. */
+/** A typed --actor is meant, and not the claim in the environment. */
 export const namedIn = ({ options, typed }: Claiming): string | undefined =>
   typed.has('--actor') && !typed.has('--claim') ? undefined : options.claim
 

@@ -1,4 +1,4 @@
-// What `signalbox claims` shows: who holds what, since when, in which tree, and what was said last.
+// What `signalbox claims` shows: each claim, its holder, time, worktree and last progress.
 // Pure.
 
 import type { Session, Task } from '../../libraries/api/types.ts'
@@ -19,7 +19,7 @@ export interface HeldBy {
   expiresAt: string
   tree?: string
   branch?: string
-  /** What its holder said last. */
+  /** The last that its holder reported. */
   progress?: string
   session: string
 }
@@ -55,7 +55,7 @@ export function heldBy(
 }
 
 const HEADS = ['WHO', 'TASK', 'FOR', 'STATE', 'TREE', 'PROGRESS']
-/** What an agent says may be a page long. */
+/** The progress that an agent reports may be a page long. */
 const MAX_CHARS = 60
 const GAP = '  '
 

@@ -37,7 +37,7 @@ const KEPT = z.object({
   process: z
     .object({ pid: z.int(), startedAt: z.string(), boot: z.string(), namespace: z.string() })
     .exactOptional(),
-  /** What its holder said while no edge answered. */
+  /** How its holder ended it while no edge answered. */
   release: RELEASE.exactOptional(),
 })
 

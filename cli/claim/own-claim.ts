@@ -18,7 +18,7 @@ export interface OwnClaim {
   kept?: KeptClaim
 }
 
-/** This actor's claim on the board, or the named one. Undefined: none; a sentence has said so. */
+/** This actor's claim on the board, or the named one. Undefined: none; a sentence is printed. */
 export async function ownClaim(
   claimant: Claimant,
   input: Claiming,

@@ -1,4 +1,4 @@
-// Renews a claim, and says what that means for its holder.
+// Renews a claim, and prints what that means for its holder.
 
 import type { ClaimRenewal, HeldClaim } from '../../libraries/api/types.ts'
 import type { Context } from '../context.ts'

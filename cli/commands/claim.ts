@@ -44,11 +44,11 @@ export const command = define({
   argument: ['COMMAND...', 'behind --: runs while the claim holds, and ends with it'],
   usage: '[--task ID] [--label L] [--parent ID] [--wait TIME] [options] [-- COMMAND …]',
   description: `\
-Takes a task that nobody else can take as well, and prints one line of JSON: type, task, title,
-file, inTree, generation, expiresAt, board and claim. Without --task it is the next: the most
-urgent, then by rank, then by id. Nothing is written into the board's files: mark the task there
-with the tool's own means. Called again by the same actor, it answers with the task that the actor
-holds already ("again": true).
+Takes a task, so that nobody else can take it, and prints one line of JSON: type, task, title, file,
+inTree, generation, expiresAt, board and claim. Without --task it is the next: the most urgent, then
+by rank, then by id. Nothing is written into the board's files: mark the task there with the tool's
+own means. Called again by the same actor, it prints the task that the actor already holds
+("again": true).
 
 With COMMAND the line goes to standard error, and the command runs with SIGNALBOX_TASK,
 SIGNALBOX_TITLE, SIGNALBOX_FILE and SIGNALBOX_CLAIM in its environment. The claim is renewed while
@@ -59,10 +59,10 @@ A running Signalbox of this user renews the claim while the process of --pid run
 after that has ended: by default the nearest agent above (claude, codex, opencode, gemini, aider,
 cursor-agent, and others); a shell loop says --pid $$. Else renew it before --ttl is over.
 
-Exit code 3: no task was free in the time of --wait, or, without --wait, whoever leads lets nobody
-begin now (${LIMIT_CODES.join(', ')}). Exit code 4: it is somebody else's. It needs a
-running Signalbox: that of the project, or of --url with a token that has board:work. --wait waits
-for that, too.`,
+Exit code 3: no task was free in the time of --wait, or, without --wait, the lead has paused or
+limited claims (${LIMIT_CODES.join(', ')}). Exit code 4: somebody else holds it.
+It needs a running Signalbox: that of the project, or of --url with a token that has board:work.
+--wait waits for that, too.`,
   options: OPTIONS,
   run,
 })

@@ -1,4 +1,4 @@
-// Who holds what on a board, for whoever leads.
+// The claims of a board, for its lead.
 
 import { runningBoard, TARGET } from '../board/target.ts'
 import { printAnswer } from '../claim/answer.ts'
@@ -13,11 +13,11 @@ const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 export const command = define({
   usage: '[--json] [options]',
   description: `\
-Shows who holds which task, for how long, in which worktree and branch, and what they said last. The
-state is work; silent, with the time since something showed that they work, where that is longer
-than SILENT_AFTER of the edge (20 min); or stalled, where the claim expired and nobody took the
-task. --json has all of it: actors with their process, times, and the session that the claim is. It
-needs a running Signalbox: that of the project, or of --url.`,
+Shows the holder of each claimed task, how long it has been claimed, its worktree and branch, and
+the last progress. The state is work; silent, with the time since the last sign of work, if that is
+longer than SILENT_AFTER of the edge (20 min); or stalled, if the claim has expired and nobody else
+has taken the task. --json has all of it: actors with their process, times, and the session of each
+claim. It needs a running Signalbox: that of the project, or of --url.`,
   options: OPTIONS,
   async run(input, context) {
     const { io } = context

@@ -169,7 +169,9 @@ async function upload(
   const wranglerRun: WranglerRun = { wrangler, dir: folder.dir, env, signal: io.shutdownSignal() }
   const deployed = await deployedAs(choice.name, wranglerRun)
   if (deployed.is === 'unknown') {
-    notice(`Whether there is a Worker ${choice.name} is not known: nothing was deployed. It says:`)
+    notice(
+      `Whether there is a Worker ${choice.name} is not known: nothing was deployed. Its output:`,
+    )
     io.err(`${deployed.said.trim()}\n`)
     return FAILED
   }
@@ -214,7 +216,7 @@ async function isDone(
 ): Promise<boolean> {
   const code = await deploy(args, run, output)
   if (code === 0) return true
-  const why = `wrangler failed (exit code ${code}): see what it says.`
+  const why = `wrangler failed (exit code ${code}): see its output.`
   noticeTo(io)(run.signal.aborted ? 'Ended.' : why)
   return false
 }
@@ -243,10 +245,10 @@ function checkOwner({ name }: Choice, deployed: Deployed): void {
   throw new UsageError(`${name} was not made by signalbox deploy (${why}): ${ways}.`)
 }
 
-/** False: nobody wants it; a sentence has said so. */
+/** False: nobody wants it; a sentence is printed. */
 async function mayGo({ yes }: Options, question: string, io: Context['io']): Promise<boolean> {
   if (yes || (await isYes(io, question))) return true
-  noticeTo(io)(io.ask ? 'Nothing was deployed.' : 'Nothing was deployed: say --yes.')
+  noticeTo(io)(io.ask ? 'Nothing was deployed.' : 'Nothing was deployed: give --yes.')
   return false
 }
 

@@ -1,4 +1,4 @@
-// Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
+// Checks what would keep a sidecar from its work here: one check a line, each with its reason.
 
 import { resolve } from 'node:path'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
@@ -97,13 +97,13 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   // The check of payments asks it, too.
   if (url && !isWithPayments) findings.push(...(await checkHealth(url)))
   if (edge) findings.push(...(await checkEdgeAt(edge, namedEdge ? boards.names : [])))
-  // After an error about the board it would only distract; the check of payments says it too.
+  // After an error about the board it would only distract; the check of payments has it, too.
   else if (boards.stores.length > 0 && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
     const { check } = await import('../doctor/payments.ts')
     findings.push(...(await check(input, context, here)))
   } else {
-    // The check of payments says it too, with the variables of gateways.
+    // The check of payments has it, too, with the variables of gateways.
     const variables = start?.served?.variables ?? env
     findings.push(...checkEnvironment(variables, {}))
   }

@@ -1,4 +1,4 @@
-// What people are notified of: the rules and the last deliveries, and a test of a rule.
+// Notices of a board: the rules, the last deliveries, and a test of a rule.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
@@ -21,8 +21,8 @@ export const command = define({
   argument: ['WORD...', 'test and the name of a rule [lists what there is]'],
   usage: '[test RULE] [options]',
   description: `\
-Prints the rules by which people are told of a board, and the last 50 deliveries. Rules are notices
-of signalbox.config.ts, or --notify. With test RULE each of its targets gets a notice that says so;
+Prints the rules for notices of a board, and the last 50 deliveries. Rules are set by notices in
+signalbox.config.ts, or by --notify. With test RULE each receiver of the rule gets a test notice;
 exit code 1: one of them did not answer 2xx, or its command failed. RULE is one of
 ${NOTICE_CAUSES.join(', ')}. It needs a running
 Signalbox: that of the project, or of --url with a token that has board:lead.`,
@@ -34,7 +34,7 @@ type Tested = Pick<Notices, 'deliveries'>
 
 /** The edge itself waits ten seconds for a receiver. */
 const TESTED_MS = 30_000
-/** A sidecar without a socket hears of commands with its next report. */
+/** A sidecar without a socket gets commands with its next report. */
 const COMMAND_MS = 45_000
 const LOOK_MS = 500
 

@@ -19,11 +19,11 @@ const OPTIONS = [
 export const command = define({
   usage: '[--per-parent on|off] [--at-most N|off] [options]',
   description: `\
-Nothing of the board is handed out until signalbox resume; what is held goes on, and claim --wait
-waits. With --per-parent or --at-most the board is not paused: these bounds are set, and stay until
-they are off. Prints one line of JSON with what is set now. It needs a running Signalbox: that of
-the project, or of --url with a token that has board:lead. For payments, there is signalbox payments
-pause.`,
+No task of the board can be claimed until signalbox resume. Claims that are held stay valid, and
+claim --wait waits. With --per-parent or --at-most the board is not paused: these limits are set,
+and stay until they are off. Prints one line of JSON with what is set now. It needs a running
+Signalbox: that of the project, or of --url with a token that has board:lead. For payments, there is
+signalbox payments pause.`,
   options: OPTIONS,
   run: (input, context) => {
     const { perParent, atMost } = input.options

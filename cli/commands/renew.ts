@@ -1,4 +1,4 @@
-// Goes on holding a task, and says what is done.
+// Renews a claim, and reports progress.
 
 import { defined } from '../../worker/shared/json.ts'
 import { HELD } from '../claim/own-claim.ts'

@@ -7,7 +7,7 @@ import { define } from '../command.ts'
 export const command = define({
   usage: '[options]',
   description: `\
-Tasks of the board are handed out again. The bounds that signalbox pause has set stay. Prints one
+Tasks of the board can be claimed again. The limits that signalbox pause has set stay. Prints one
 line of JSON with what is set now. With --url the token needs board:lead. signalbox payments resume
 is for payments.`,
   options: TARGET,

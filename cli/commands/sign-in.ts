@@ -14,8 +14,8 @@ import { type Input, refuseNeedless, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
-  new Setting('--work', 'whoever signs in may end the claims of agents, and pause the board'),
-  new Setting('--boards', 'whoever signs in may take boards that are gone off the list'),
+  new Setting('--work', 'the session may end claims of agents, and pause the board'),
+  new Setting('--boards', 'the session may remove boards that are gone from the list'),
   new Setting('--subject <NAME>', 'who gets the link, for the audit trail of payments'),
   new Setting(
     '--data <DIR>',

@@ -1,4 +1,4 @@
-// The program wrangler: which one is used, what it says of a Worker, and one deployment.
+// The program wrangler: which one is used, what it prints of a Worker, and one deployment.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { devNull } from 'node:os'
@@ -122,7 +122,7 @@ export async function deployedUrl(outputFile: string): Promise<string | undefine
 /**
  * In the folder, wrangler would take a `wrangler.json` before the file that is shown, and a `.env`
  * that sends its user's token elsewhere, before anybody is asked; npx would take a package that
- * is there, and the registry of an `.npmrc`. So it starts elsewhere, and is told its files.
+ * is there, and the registry of an `.npmrc`. So it starts elsewhere, with its files as arguments.
  */
 function start(
   args: readonly string[],

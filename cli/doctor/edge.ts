@@ -122,7 +122,7 @@ export async function checkNotices(edge: EdgeAddress, repo: string): Promise<Fin
   try {
     const { rules } = await askEdge<Notices>(edge, '/notices', { board: repo })
     const wrong = rules.flatMap(({ on, to, problem }) =>
-      problem === undefined ? [] : error('notices', `${on} tells nobody by ${to}: ${problem}`),
+      problem === undefined ? [] : error('notices', `${on} sends nothing by ${to}: ${problem}`),
     )
     if (wrong.length > 0 || rules.length === 0) return wrong
     return [ok('notices', `The rules of the board (${rules.length}) can be followed.`)]

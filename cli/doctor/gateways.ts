@@ -99,7 +99,7 @@ async function checkCredentials(
   return reads ? [await checkReads(reads, configured)] : []
 }
 
-/** The first one tells whether the credentials are accepted. */
+/** The first one shows whether the credentials are accepted. */
 async function checkReads(
   { name, setting, requests }: CredentialReads,
   { key, variables }: ConfiguredGateway,

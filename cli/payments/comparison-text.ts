@@ -39,7 +39,7 @@ const SUMS: Record<Sum['kind'], string> = {
 
 export function comparisonText(comparison: Comparison): string {
   const { rows, counts, words, sums } = comparison
-  // A word is told once.
+  // An unknown word is listed once, not with each row.
   const different = rows.filter((each) => isDifference(each) && each.class !== 'unknown_word')
   const head = ['line', 'difference', 'payment', 'there', 'here', '']
   const classes = CLASSES.filter((name) => counts[name] > 0).map(

@@ -5,7 +5,7 @@ import { above } from '../../worker/board/tasks/parts.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import type { Changed } from '../board/watched-board.ts'
 
-export const isNobodys = ({ assignee }: Task): boolean => !assignee
+export const isUnassigned = ({ assignee }: Task): boolean => !assignee
 
 export class ReadyRows {
   readonly #rows = new Map<string, Task>()
@@ -27,8 +27,8 @@ export class ReadyRows {
     const isNew = (task: Task) =>
       !touched || touched.has(task.id) || this.#above(task).some((id) => ids?.has(id))
     const found = ready.tasks.filter(isNew)
-    // As a claim chooses among those that are nobody's.
-    const next = ready.next(found.filter(isNobodys)) ?? ready.next(found)
+    // As a claim chooses among those without an assignee.
+    const next = ready.next(found.filter(isUnassigned)) ?? ready.next(found)
     return { found, ...(next && { next }) }
   }
 

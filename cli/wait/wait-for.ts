@@ -6,7 +6,7 @@ import { stateOf } from '../../worker/board/tasks/task-state.ts'
 import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import type { Changed, Step, WatchedBoard } from '../board/watched-board.ts'
-import { isNobodys, ReadyRows } from './ready-rows.ts'
+import { isUnassigned, ReadyRows } from './ready-rows.ts'
 
 /** A text: the status to wait for. */
 export type Until = { kind: 'any' | 'ready' | 'review' } | { kind: 'status'; status: string }
@@ -122,7 +122,7 @@ function conditions(board: WatchedBoard, { task, until, since }: Wait): Look {
 
 function nextAmong(found: Task[]): { found: Task[]; next?: Task } {
   const order = { config: undefined, isBusy: () => false }
-  const next = nextOf(found.filter(isNobodys), order) ?? nextOf(found, order)
+  const next = nextOf(found.filter(isUnassigned), order) ?? nextOf(found, order)
   return { found, ...(next && { next }) }
 }
 

@@ -59,7 +59,7 @@ export interface PortPlan {
   data: Pick<DataFolder, 'dir' | 'inherited'>
   /** The edge's; 0: any free one. Undefined: the last one, or any where that is taken. */
   port: number | undefined
-  /** Tells the person at the terminal one sentence. */
+  /** Prints one sentence for the person at the terminal. */
   notice(sentence: string): void
   signal: AbortSignal
 }

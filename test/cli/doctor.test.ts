@@ -169,7 +169,7 @@ describe('doctor', () => {
       0,
       [expect.stringMatching(/^ok +notices +The rules of the board \(2\) can be followed\.$/)],
     ])
-    const why = /^error +notices +stalled tells nobody by webhook: No valid NOTICE_SECRET is set: /
+    const why = /^error +notices +stalled sends nothing by webhook: No valid NOTICE_SECRET is set: /
     expect(await found({})).toEqual([1, [expect.stringMatching(why)]])
     const own = await run(['doctor', cli.board], { NOTICE_SECRET: 'geheim' })
     expect([own.code, own.out]).toEqual([

@@ -304,7 +304,7 @@ signalbox: Secrets        AUTH_SECRETS, NOTICE_SECRET
       const { code, err } = await run(NAMED.slice(0, -1))
       expect([code, err]).toEqual([
         1,
-        expect.stringMatching(/Nothing was deployed: say --yes\.\n$/),
+        expect.stringMatching(/Nothing was deployed: give --yes\.\n$/),
       ])
       expect(err).toContain('Secrets        AUTH_SECRETS, NOTICE_SECRET\n')
       expect([await uploads(), await readdir(kept())]).toEqual([[], []])
@@ -518,7 +518,7 @@ signalbox: Secrets        AUTH_SECRETS, NOTICE_SECRET
       const failed = await run(NAMED, { FAKE_CODE: '3' })
       expect([failed.code, failed.err]).toEqual([
         1,
-        expect.stringContaining('wrangler failed (exit code 3): see what it says.'),
+        expect.stringContaining('wrangler failed (exit code 3): see its output.'),
       ])
       expect(await rest()).toEqual([])
       const { child, ended } = start(NAMED, { FAKE_HANGS: '1' })
@@ -534,7 +534,7 @@ signalbox: Secrets        AUTH_SECRETS, NOTICE_SECRET
       const { code, err } = await run(NAMED.slice(0, -1))
       const line = `npx --yes wrangler@${manifest.devDependencies.wrangler}`
       expect([code, err]).toEqual([1, expect.stringContaining(line)])
-      expect(err).toContain('Nothing was deployed: say --yes.')
+      expect(err).toContain('Nothing was deployed: give --yes.')
     })
 
     it('says what is missing or impossible', async () => {
