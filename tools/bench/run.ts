@@ -17,14 +17,14 @@ import {
   table,
   withTable,
 } from './bench.ts'
-import { runBoards } from './boards.ts'
-import { runCharge } from './charge.ts'
-import { runFanout } from './fanout.ts'
-import { runLatency } from './latency.ts'
-import { runRest } from './rest.ts'
-import { runSearch } from './search.ts'
-import { runWatch } from './watch.ts'
-import { runWebhooks } from './webhooks.ts'
+import { runCharge } from './suite/charge.ts'
+import { runFanout } from './suite/fanout.ts'
+import { runLatency } from './suite/latency.ts'
+import { runBoards } from './suite/many-boards.ts'
+import { runRest } from './suite/rest.ts'
+import { runSearch } from './suite/search.ts'
+import { runWatch } from './suite/watch.ts'
+import { runWebhooks } from './suite/webhooks.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
 const RESULTS = join(HOME, 'tools/bench/results')

@@ -2,13 +2,13 @@
 
 import { join } from 'node:path'
 import { encodeTime } from 'ulid'
-import { searchText } from '../../worker/payments/ledger/libsql/search-texts-libsql.ts'
-import { fileIn, type PaymentsDatabase } from '../harness/database.ts'
-import { prepareNode } from '../harness/hosts.ts'
-import { Seeded } from '../harness/seeded.ts'
-import { atMost, type Bench } from './bench.ts'
-import { startPayments, tokenFor } from './programs.ts'
-import { LABEL } from './target.ts'
+import { searchText } from '../../../worker/payments/ledger/libsql/search-texts-libsql.ts'
+import { fileIn, type PaymentsDatabase } from '../../harness/database.ts'
+import { prepareNode } from '../../harness/hosts.ts'
+import { Seeded } from '../../harness/seeded.ts'
+import { atMost, type Bench } from '../bench.ts'
+import { startPayments, tokenFor } from '../programs.ts'
+import { LABEL } from '../target.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }
 const QUICK: typeof FULL = { payments: 5_000, searches: 3 }

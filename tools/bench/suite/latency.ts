@@ -3,10 +3,10 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Seeded } from '../harness/seeded.ts'
-import { atMost, type Bench } from './bench.ts'
-import { type BenchBoard, counted, idOf, makeBoard, saveTask } from './board.ts'
-import { Messages, read, type System, startTarget, type Target } from './target.ts'
+import { Seeded } from '../../harness/seeded.ts'
+import { atMost, type Bench } from '../bench.ts'
+import { type BenchBoard, counted, idOf, makeBoard, saveTask } from '../board.ts'
+import { Messages, read, type System, startTarget, type Target } from '../target.ts'
 
 const WINDOW_MS = 100
 /** A later message counts as lost: people reload a board sooner than that. */

@@ -3,15 +3,15 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileIn, startLibsql } from '../harness/database.ts'
-import { prepareNode } from '../harness/hosts.ts'
-import { Seeded } from '../harness/seeded.ts'
-import { prepareWorkerd } from '../start/workerd.ts'
-import { atLeast, type Bench } from './bench.ts'
-import { faultsIn, seed, signCallbacks } from './payments/callbacks.ts'
-import { closedLoad } from './payments/load.ts'
-import { startPayments } from './programs.ts'
-import { LABEL } from './target.ts'
+import { fileIn, startLibsql } from '../../harness/database.ts'
+import { prepareNode } from '../../harness/hosts.ts'
+import { Seeded } from '../../harness/seeded.ts'
+import { prepareWorkerd } from '../../start/workerd.ts'
+import { atLeast, type Bench } from '../bench.ts'
+import { faultsIn, seed, signCallbacks } from '../payments/callbacks.ts'
+import { closedLoad } from '../payments/load.ts'
+import { startPayments } from '../programs.ts'
+import { LABEL } from '../target.ts'
 
 /**
  * `least`: five and six times what one handler did at its best that verifies the same token and

@@ -5,16 +5,16 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { watchBoard } from '../../libraries/client/index.ts'
-import { SIGNALBOX } from '../harness/config.ts'
-import { bundleWorker } from '../start/bundle.ts'
-import type { PrepareEdge } from '../start/edge-plan.ts'
-import { prepareWorkerd } from '../start/workerd.ts'
-import { type Bench, reporter } from './bench.ts'
-import { makeBoard } from './board.ts'
-import { startCountingRelay } from './counting-relay.ts'
-import { BOARDS_READY, startEdge, startNode, tokenFor } from './programs.ts'
-import { LABEL } from './target.ts'
+import { watchBoard } from '../../../libraries/client/index.ts'
+import { SIGNALBOX } from '../../harness/config.ts'
+import { bundleWorker } from '../../start/bundle.ts'
+import type { PrepareEdge } from '../../start/edge-plan.ts'
+import { prepareWorkerd } from '../../start/workerd.ts'
+import { type Bench, reporter } from '../bench.ts'
+import { makeBoard } from '../board.ts'
+import { startCountingRelay } from '../counting-relay.ts'
+import { BOARDS_READY, startEdge, startNode, tokenFor } from '../programs.ts'
+import { LABEL } from '../target.ts'
 
 /** An hour, since the board is compared once in one. */
 const FULL = { tasks: 100, settleMs: 60_000, forMs: 3_600_000 }
@@ -100,7 +100,7 @@ const prepareCounted: PrepareEdge = (plan) =>
     const entry = join(plan.dir, 'counted.ts')
     const from = (file: string) => JSON.stringify(file)
     const lines = [
-      `import { counted } from ${from(join(import.meta.dirname, 'counted-object.ts'))}`,
+      `import { counted } from ${from(join(import.meta.dirname, '../counted-object.ts'))}`,
       `import edge, * as all from ${from(main)}`,
       `export * from ${from(main)}`,
       'export default edge',

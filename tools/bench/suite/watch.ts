@@ -3,10 +3,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Bench, type BenchRun, reporter } from './bench.ts'
-import { type BenchBoard, counted, makeBoard } from './board.ts'
-import { coreOf, mebibytesOf } from './proc.ts'
-import { LABEL, Messages, startTarget } from './target.ts'
+import { type Bench, type BenchRun, reporter } from '../bench.ts'
+import { type BenchBoard, counted, makeBoard } from '../board.ts'
+import { coreOf, mebibytesOf } from '../proc.ts'
+import { LABEL, Messages, startTarget } from '../target.ts'
 
 const MAX_AT_REST = { ready: 2_000, memory: 200, cpu: 1 }
 /** On Node all is one process; on workerd the sidecar is measured. */

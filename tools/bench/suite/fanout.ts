@@ -4,12 +4,12 @@
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../system/local/ports.ts'
-import { WIRE } from '../../worker/board/wire.ts'
-import { prepareWorkerd } from '../start/workerd.ts'
-import { type Bench, reporter } from './bench.ts'
-import { cpuMsOf, mebibytesOf } from './proc.ts'
-import { startEdge, tokenFor } from './programs.ts'
+import { LOOPBACK } from '../../../system/local/ports.ts'
+import { WIRE } from '../../../worker/board/wire.ts'
+import { prepareWorkerd } from '../../start/workerd.ts'
+import { type Bench, reporter } from '../bench.ts'
+import { cpuMsOf, mebibytesOf } from '../proc.ts'
+import { startEdge, tokenFor } from '../programs.ts'
 
 /** At a time; more would be refused by a full backlog. */
 const OPENING = 64

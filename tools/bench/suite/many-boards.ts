@@ -2,12 +2,12 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SIGNALBOX } from '../harness/config.ts'
-import { prepareNode } from '../harness/hosts.ts'
-import { type Bench, reporter } from './bench.ts'
-import { makeBoard } from './board.ts'
-import { coreOf, mebibytesOf } from './proc.ts'
-import { BOARDS_READY, startEdge, startNode, tokenFor } from './programs.ts'
+import { SIGNALBOX } from '../../harness/config.ts'
+import { prepareNode } from '../../harness/hosts.ts'
+import { type Bench, reporter } from '../bench.ts'
+import { makeBoard } from '../board.ts'
+import { coreOf, mebibytesOf } from '../proc.ts'
+import { BOARDS_READY, startEdge, startNode, tokenFor } from '../programs.ts'
 
 /** `restarts`: with nothing changed since the last one. */
 const FULL = { series: [1, 10, 100], restarts: 5, settleMs: 10_000, idleMs: 120_000 }
