@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../harness/hosts.ts'
 import type { Process } from '../../harness/process.ts'
 import { type Holding, holdBatch, undoesRefund } from './held-batch.ts'
-import type { PaymentsLoad } from './payments-load.ts'
+import type { PaymentsLoad } from './loads/payments-load.ts'
 import type { FaultyProxy } from './proxy.ts'
 import type { System } from './system.ts'
 

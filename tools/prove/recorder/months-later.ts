@@ -2,7 +2,7 @@
 // checked once more, the gateways send old events again, and the shop repeats old requests.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PaymentsLoad } from './payments-load.ts'
+import type { PaymentsLoad } from './loads/payments-load.ts'
 import type { Recorder } from './recorder.ts'
 import { paymentsRest, writeTransactions } from './rest.ts'
 import { type SentWebhook, sendAgain } from './sign-again.ts'

@@ -4,7 +4,7 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followLines } from '../../start/follow-events.ts'
-import type { LoadPlan } from './load.ts'
+import type { LoadPlan } from './loads/load.ts'
 import type { Answered } from './proxy.ts'
 import { contentOf, gatewayIn, type SentWebhook } from './sign-again.ts'
 import type { ShopEvent } from './system.ts'

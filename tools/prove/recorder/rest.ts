@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from '../../../simulator/payments.ts'
 import type { BoardClient } from './board-client.ts'
-import type { BoardLoad } from './board-load.ts'
-import { isInParts } from './desk.ts'
+import type { BoardLoad } from './loads/board-load.ts'
+import { isInParts } from './loads/desk.ts'
 import type { Recorder } from './recorder.ts'
 import { bodyOf, type System } from './system.ts'
 

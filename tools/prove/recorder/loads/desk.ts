@@ -2,9 +2,9 @@
 // through us. At Stripe and Mollie of any part, and some wait, are cancelled, or fail after all.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Payment, Refund } from '../../../simulator/payments.ts'
-import type { Seeded } from '../../harness/seeded.ts'
-import type { SimulatorControl } from '../../harness/simulator-control.ts'
+import type { Payment, Refund } from '../../../../simulator/payments.ts'
+import type { Seeded } from '../../../harness/seeded.ts'
+import type { SimulatorControl } from '../../../harness/simulator-control.ts'
 
 /** Shares of paid payments that the gateway's staff refunds, some before we know of them. */
 export const AT_DESK = { stripe: 0.6, mollie: 0.6, redirect: 0.08, fib: 0.08 } as const

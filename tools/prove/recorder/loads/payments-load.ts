@@ -4,16 +4,16 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Faults } from '../../../simulator/faults.ts'
-import { webhookOf } from '../../../simulator/one-webhook.ts'
-import type { Action, Payment } from '../../../simulator/payments.ts'
-import type { Seeded } from '../../harness/seeded.ts'
+import type { Faults } from '../../../../simulator/faults.ts'
+import { webhookOf } from '../../../../simulator/one-webhook.ts'
+import type { Action, Payment } from '../../../../simulator/payments.ts'
+import type { Seeded } from '../../../harness/seeded.ts'
+import { sendUntilTaken } from '../sign-again.ts'
+import type { ShopEvent } from '../system.ts'
 import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
 import type { LoadPlan } from './load.ts'
 import { Looks } from './payments-looks.ts'
 import { ShopRequests } from './shop-requests.ts'
-import { sendUntilTaken } from './sign-again.ts'
-import type { ShopEvent } from './system.ts'
 
 const MAX_PAUSE_MS = 300
 /** Payers wait for a slow shop, too. Else a slow machine gets ever more to do, and never rests. */

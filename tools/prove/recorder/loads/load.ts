@@ -2,9 +2,9 @@
 // wait for what is to come.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Seeded } from '../../harness/seeded.ts'
-import type { Recorder } from './recorder.ts'
-import type { System } from './system.ts'
+import type { Seeded } from '../../../harness/seeded.ts'
+import type { Recorder } from '../recorder.ts'
+import type { System } from '../system.ts'
 
 export interface LoadPlan {
   system: System

@@ -3,9 +3,9 @@
 
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { bodyOf } from '../system.ts'
 import { type KeptTask, replace, taskText } from './board-load.ts'
 import type { AgentsPlan, Held } from './claimer.ts'
-import { bodyOf } from './system.ts'
 
 const TREES = 4
 const TTL_MS = 120_000

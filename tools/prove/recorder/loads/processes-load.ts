@@ -7,9 +7,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { machineVariables } from '../../../system/local/environment.ts'
-import { SIGNALBOX } from '../../harness/config.ts'
-import { Process } from '../../harness/process.ts'
+import { machineVariables } from '../../../../system/local/environment.ts'
+import { SIGNALBOX } from '../../../harness/config.ts'
+import { Process } from '../../../harness/process.ts'
 import type { AgentsPlan } from './claimer.ts'
 
 const HOMES = 2
