@@ -19,8 +19,11 @@ const ACTIONS = [
   'charge_back',
 ] as const satisfies Action[]
 
-/** A refund of any part. `amount`: by default the rest. `refundId`: one that is there ends so. */
-const deskRefund = z.strictObject({
+/**
+ * A refund of any part, by the gateway's staff. `amount`: by default the rest. `refundId`: of an
+ * earlier one, which gets this status.
+ */
+const staffRefund = z.strictObject({
   status: z.enum(REFUND_STATUSES).default('succeeded'),
   amount: z.int().positive().exactOptional(),
   refundId: z.string().exactOptional(),
@@ -72,7 +75,7 @@ export function controlApi(simulator: Simulator): Hono {
     const payment = payments.find(c.req.param('id'))
     if (!payment || !simulator.traitsOf(payment.gateway).hasPartialRefunds)
       return c.json(UNKNOWN, 404)
-    const read = deskRefund.safeParse(await c.req.json<unknown>().catch(() => undefined))
+    const read = staffRefund.safeParse(await c.req.json<unknown>().catch(() => undefined))
     if (!read.success) {
       const error = 'It takes a status, and an amount or a refundId.'
       return c.json({ error, code: 'invalid_request' }, 400)
@@ -83,7 +86,7 @@ export function controlApi(simulator: Simulator): Hono {
       return ended?.ok ? c.json(ended.payment) : c.json(UNKNOWN, 404)
     }
     const isLeft = amount > 0 && amount <= remainderOf(payment)
-    const acted = isLeft ? simulator.refundPart(payment, { amount, status }) : undefined
+    const acted = isLeft ? simulator.refund(payment, { amount, status }) : undefined
     if (acted?.ok) return c.json(acted.payment)
     const error = 'There is not so much of it to refund.'
     return c.json({ error, code: 'wrong_state', state: payment.state }, 409)

@@ -21,7 +21,7 @@ interface PaymentBody {
 }
 
 function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
-  const { faults, payments, settings } = simulator
+  const { faults, payments } = simulator
   const tokens = simulator.tokensOf('fib')
   const app = new Hono()
   const refusal = (status: 400 | 401 | 404 | 409, code: string, detail: string) => {
@@ -77,7 +77,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   )
   routes.post('/:id/refund', (c) =>
     ofPayment(c, 'refund', (payment) => {
-      if (simulator.refund(payment, settings.refundMs).ok) return c.body(null, 202)
+      if (simulator.refund(payment).ok) return c.body(null, 202)
       throw refusal(409, 'PAYMENT_NOT_REFUNDABLE', 'Only a paid payment can be refunded.')
     }),
   )
@@ -191,6 +191,7 @@ export const fib = {
   title: 'First Iraqi Bank',
   accent: '#1d4ed8',
   moves: MOVES,
+  refundsTakeTime: true,
   merchant: { client_id: 'simulated-merchant', client_secret: 'simulated-client-secret' },
   tokens: { scopes: [], lifetimeMs: 60_000 },
   webhooks,

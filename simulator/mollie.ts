@@ -119,7 +119,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
       if (payment.state === 'paid' && amount > remainderOf(payment)) {
         throw refusal(422, 'The specified amount cannot be refunded', 'amount')
       }
-      const acted = simulator.refundPart(payment, { amount, metadata: metadataIn(body) })
+      const acted = simulator.refund(payment, { amount, metadata: metadataIn(body) })
       const refund = acted.ok ? acted.payment.refunds?.at(-1) : undefined
       if (acted.ok && refund) return hal(refundAnswer(refund, acted.payment), 201)
       throw refusal(422, 'The payment cannot be refunded')

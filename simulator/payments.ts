@@ -124,7 +124,7 @@ export interface Rules {
   moves: Moves
   /** Refunds may be of any part, and have states of their own: withRefund(). */
   hasPartialRefunds?: true
-  /** A refund is accepted first, and made later. */
+  /** A refund is accepted first, and made after `SIMULATOR_REFUND_MS`. */
   refundsTakeTime?: true
   /** Payers may ask their bank for the money. The status of a new dispute. */
   disputedAs?: string

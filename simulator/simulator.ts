@@ -48,6 +48,8 @@ export type DisputeTerms = Partial<Pick<Dispute, 'amount' | 'status' | 'moves'>>
   disputeId?: string
 }
 
+type RefundPart = Partial<Pick<Refund, 'amount' | 'metadata' | 'status'>>
+
 /** A gateway: what the others must know of it, and its HTTP API. */
 export interface Simulation extends Traits {
   api(simulator: Simulator, payUrl: (id: string) => string): Hono
@@ -151,7 +153,7 @@ export class Simulator {
   /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)
-    if (hasPartialRefunds && action === 'refund') return this.refundPart(payment)
+    if (hasPartialRefunds && action === 'refund') return this.refund(payment)
     if (action === 'charge_back') return this.dispute(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
@@ -165,13 +167,22 @@ export class Simulator {
     return this.#announce(moved, { refundFailed: action === 'refuse_refund' })
   }
 
-  /** `afterMs`: the gateway accepts the refund first, and executes it later. */
-  refund(payment: Payment, afterMs?: number): Acted {
+  /**
+   * A refund, as the gateway makes them: of the whole payment, or of a part. Without `part` it is
+   * made by the gateway's staff, of all that is left. The caller has checked the amount. A part is
+   * the last of the returned payment's `refunds`.
+   */
+  refund(payment: Payment, part?: RefundPart): Acted {
+    const { hasPartialRefunds } = this.traitsOf(payment.gateway)
+    return hasPartialRefunds ? this.#refundPart(payment, part) : this.#refundWhole(payment)
+  }
+
+  #refundWhole(payment: Payment): Acted {
     const requested = this.act(payment, 'request_refund')
     if (!requested.ok) return requested
     const outcome: Action = this.faultsOf(payment).refundFails ? 'refuse_refund' : 'refund'
-    if (afterMs === undefined) return this.act(payment, outcome)
-    this.#clock.after(afterMs, () => this.act(payment, outcome))
+    if (!this.traitsOf(payment.gateway).refundsTakeTime) return this.act(payment, outcome)
+    this.#clock.after(this.settings.refundMs, () => this.act(payment, outcome))
     return requested
   }
 
@@ -191,14 +202,7 @@ export class Simulator {
     }
   }
 
-  /**
-   * A refund of a part. Without `part` it is made by its staff, of all that is left. The caller has
-   * checked the amount. It is the last one of the returned payment.
-   */
-  refundPart(
-    payment: Payment,
-    part?: Partial<Pick<Refund, 'amount' | 'metadata' | 'status'>>,
-  ): Acted {
+  #refundPart(payment: Payment, part: RefundPart | undefined): Acted {
     const before = this.payments.find(payment.id) ?? payment
     const isCaptured = before.state === 'authorized' && before.captures !== undefined
     if (before.state !== 'paid' && !isCaptured) return { ok: false, state: before.state }
@@ -211,7 +215,7 @@ export class Simulator {
       id: this.#newIdOf(before.gateway, 'refund'),
       createdAt: this.now(),
     }
-    // Its staff says itself what becomes of one.
+    // The gateway's staff also gives the status in which it ends.
     const outcome = refundsTakeTime && part?.status === undefined ? 'succeeded' : undefined
     this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
     return this.#setRefund(before, refund)

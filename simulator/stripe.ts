@@ -165,7 +165,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
         const message = `Refund amount (${amount}) is greater than unrefunded amount (${left}).`
         throw invalid('amount', message)
       }
-      const acted = simulator.refundPart(payment, { amount: amount ?? left, metadata })
+      const acted = simulator.refund(payment, { amount: amount ?? left, metadata })
       const refund = acted.ok ? acted.payment.refunds?.at(-1) : undefined
       if (acted.ok && refund) return c.json(refundAnswer(refund, acted.payment))
       const message = 'This PaymentIntent does not have a successful charge to refund.'

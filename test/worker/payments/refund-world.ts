@@ -156,7 +156,7 @@ export class RefundWorld {
       const action = status === 'pending' ? 'request_refund' : 'refund'
       await this.#sent(() => void this.#simulator.act(this.payment, action))
     } else if (part.amount > 0) {
-      await this.#sent(() => void this.#simulator.refundPart(this.payment, part))
+      await this.#sent(() => void this.#simulator.refund(this.payment, part))
     }
   }
 
