@@ -1,6 +1,9 @@
 // The Idempotency-Key of gateways that have one.
 
+import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import type { ActiveFaults } from './faults.ts'
+import type { Order, Payment } from './payments.ts'
 
 /** In the gateway's form. `409`: the first request with this key is still under way. */
 type RefuseKey = (status: 400 | 409, message: string) => Response
@@ -49,6 +52,20 @@ export class IdempotencyKeys {
     return response
   }
 }
+
+/** For requests that change something: a repeated one gets the first answer. `of`: whose faults. */
+export const changing =
+  (faults: ActiveFaults, keys: IdempotencyKeys) =>
+  (
+    c: Context,
+    endpoint: string,
+    of: Payment | Order | undefined,
+    work: () => Response | Promise<Response>,
+  ): Promise<Response> =>
+    faults.respond(c, endpoint, of, async () => {
+      const request = `${c.req.path} ${await c.req.text()}`
+      return await keys.once(c.req.header('idempotency-key'), request, work)
+    })
 
 function responseOf(error: unknown): Response {
   if (error instanceof HTTPException) return error.getResponse()

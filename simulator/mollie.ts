@@ -4,7 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { majorText, toMinor } from '../worker/payments/domain/money.ts'
-import { IdempotencyKeys } from './idempotency-keys.ts'
+import { changing, IdempotencyKeys } from './idempotency-keys.ts'
 import {
   amountOf,
   type Capture,
@@ -48,7 +48,7 @@ const hal = (body: object, status = 200): Response =>
 function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments } = simulator
   const { settings } = simulator.merchantOf('mollie')
-  const keys = new IdempotencyKeys(errorAnswer)
+  const change = changing(faults, new IdempotencyKeys(errorAnswer))
   const app = new Hono()
   const routes = app.basePath('/v2')
   for (const path of ['/payments', '/payments/*', '/refunds']) {
@@ -66,22 +66,11 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   }
   const show = (payment: Payment, embed = '', status = 200) =>
     hal(paymentAnswer(payment, payUrl(payment.id), embed), status)
-  /** A request that changes something. `of`: whose faults apply. */
-  const change = (
-    c: Context,
-    endpoint: string,
-    of: Payment | Order | undefined,
-    body: Body,
-    work: () => Response | Promise<Response>,
-  ) =>
-    faults.respond(c, endpoint, of, () =>
-      keys.once(c.req.header('idempotency-key'), `${c.req.path} ${JSON.stringify(body)}`, work),
-    )
 
   routes.post('/payments', async (c) => {
     const body = await bodyOf(c)
     const order = readPayment(body)
-    return change(c, 'create', order, body, async () => {
+    return change(c, 'create', order, async () => {
       const opened = await simulator.charge(order)
       const payment = opened.ok ? opened.payment : opened.existing
       // As it was made, also if it is already paid (the fault `beforeAnswer`).
@@ -102,7 +91,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
     faults.respond(c, 'status', find(c), () => show(known(c), c.req.query('embed'))),
   )
   routes.delete('/payments/:id', (c) =>
-    change(c, 'cancel', find(c), {}, () => {
+    change(c, 'cancel', find(c), () => {
       const acted = simulator.act(known(c), 'cancel')
       if (acted.ok) return show(acted.payment)
       throw refusal(422, 'The payment cannot be canceled')
@@ -110,7 +99,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   )
   routes.post('/payments/:id/refunds', async (c) => {
     const body = await bodyOf(c)
-    return change(c, 'refund', find(c), body, () => {
+    return change(c, 'refund', find(c), () => {
       const payment = known(c)
       const { amount, currency } = readAmount(body)
       if (currency !== amountOf(payment).currency) {
@@ -127,7 +116,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   })
   routes.post('/payments/:id/captures', async (c) => {
     const body = await bodyOf(c)
-    return change(c, 'capture', find(c), body, () => {
+    return change(c, 'capture', find(c), () => {
       const payment = known(c)
       const { amount, currency } = body.amount ? readAmount(body) : payment
       const part = body.amount ? { amount } : {}

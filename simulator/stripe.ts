@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
-import { IdempotencyKeys } from './idempotency-keys.ts'
+import { changing, IdempotencyKeys } from './idempotency-keys.ts'
 import {
   type Dispute,
   type Order,
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000
 function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments } = simulator
   const { settings, callbackUrl } = simulator.merchantOf('stripe')
-  const keys = new IdempotencyKeys(refuseKey)
+  const change = changing(faults, new IdempotencyKeys(refuseKey))
   const app = new Hono().basePath('/v1')
   app.use('*', async (c, next) => {
     const key = keyOf(c)
@@ -67,23 +67,11 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const showSession = (c: Context, payment: Payment) =>
     c.json(sessionAnswer(payment, payUrl(payment.id), expandIn(c)))
 
-  /** A request that changes something. `of`: whose faults apply. */
-  const change = (
-    c: Context,
-    endpoint: string,
-    of: Payment | Order | undefined,
-    form: URLSearchParams,
-    work: () => Response | Promise<Response>,
-  ) =>
-    faults.respond(c, endpoint, of, () =>
-      keys.once(c.req.header('idempotency-key'), `${c.req.path} ${form}`, work),
-    )
-
   app.post('/checkout/sessions', async (c) => {
     const form = await formOf(c)
     const read = readSession(form, simulator.now())
     const order = { ...read, ...(callbackUrl && { callbackUrl }) }
-    return change(c, 'create', order, form, async () => {
+    return change(c, 'create', order, async () => {
       const opened = await simulator.charge(order)
       const payment = opened.ok ? opened.payment : opened.existing
       // As it was made, also if it is already paid (the fault `beforeAnswer`).
@@ -105,8 +93,8 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
     faults.respond(c, 'status', find(c.req.param('id')), () => showSession(c, sessionOf(c))),
   )
 
-  app.post('/checkout/sessions/:id/expire', async (c) =>
-    change(c, 'cancel', find(c.req.param('id')), await formOf(c), () => {
+  app.post('/checkout/sessions/:id/expire', (c) =>
+    change(c, 'cancel', find(c.req.param('id')), () => {
       const acted = simulator.act(sessionOf(c), 'expire')
       if (acted.ok) return showSession(c, acted.payment)
       const message = 'Only Checkout Sessions with a status in ["open"] can be expired.'
@@ -154,7 +142,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   app.post('/refunds', async (c) => {
     const form = await formOf(c)
     const { of, amount, metadata } = readRefund(form)
-    return change(c, 'refund', find(of), form, () => {
+    return change(c, 'refund', find(of), () => {
       const payment = known(of, 'payment_intent', 'payment_intent')
       if (payment.state === 'refunded') {
         const message = 'The charge has already been refunded.'
