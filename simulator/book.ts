@@ -68,7 +68,7 @@ export function openBook(file: string | undefined, edge: string | undefined): Bo
   }
 }
 
-/** It begins with the line break, so that half a line, of a full disk, spoils only itself. */
+/** It begins with the line break: half a line, of a full disk, damages no other one. */
 const lineOf = (entry: Entry): string => `\n${JSON.stringify(entry)}`
 
 function entriesIn(file: string): Entry[] {

@@ -4,9 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from 'hono'
 import * as z from 'zod'
+import { DAY_MS } from '../worker/payments/domain/time.ts'
 import { namesOf, type Order, type Payment } from './payments.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 const flag = z.boolean().exactOptional()
 const wholeFrom = (least: number, most: number) => z.int().min(least).max(most).exactOptional()
@@ -23,7 +22,7 @@ const faultsOfOrder = z.strictObject({
   outage: wholeFrom(200, 599),
   /**
    * The first request that changes something takes effect, but the response is a 502; each further
-   * one is refused with 409 as its gateway does: `redirect` says the id of what the first made.
+   * one is refused with 409, in the gateway's form: that of `redirect` has the id of the first.
    */
   answerLost: flag,
   /** Limits `slowMs`, `timeout`, `outage` and `answerLost` to these endpoints. */

@@ -3,13 +3,12 @@
 
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../worker/payments/domain/time.ts'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
 import { qrCode } from './qr-code.ts'
 import type { Simulation, Simulator } from './simulator.ts'
 import { backToShop, CONFLICT, HINTS, MOVES } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 interface PaymentBody {
   monetaryValue?: { amount?: unknown; currency?: unknown }
@@ -118,7 +117,7 @@ const DEFAULT_LIFETIME = 'P1D'
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
-const UNITS_MS = [365 * DAY_MS, 30 * DAY_MS, 7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1_000]
+const UNITS_MS = [365 * DAY_MS, 30 * DAY_MS, 7 * DAY_MS, DAY_MS, HOUR_MS, MINUTE_MS, 1_000]
 
 /** `PT12H`, `P7D`, … in ms, with 30 days for a month. Undefined: not a duration. */
 function durationMs(value: unknown): number | undefined {

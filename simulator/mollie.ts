@@ -4,6 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { majorText, toMinor } from '../worker/payments/domain/money.ts'
+import { DAY_MS, MINUTE_MS } from '../worker/payments/domain/time.ts'
 import { changing, IdempotencyKeys } from './idempotency-keys.ts'
 import {
   amountOf,
@@ -22,8 +23,8 @@ import { backToShop, CONFLICT, HINTS } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const PROFILE = 'pfl_simulated'
-const EXPIRES_IN_MS = 15 * 60_000
-const CAPTURED_WITHIN_MS = 28 * 24 * 3_600_000
+const EXPIRES_IN_MS = 15 * MINUTE_MS
+const CAPTURED_WITHIN_MS = 28 * DAY_MS
 const MAX_LISTED = 250
 const HAL = { 'content-type': 'application/hal+json; charset=utf-8' }
 
@@ -146,7 +147,7 @@ function listed(c: Context, name: string, all: readonly object[]): Response {
 
 const bodyOf = (c: Context): Promise<Body> => c.req.json<Body>().catch(() => ({}))
 
-/** The texts of an object; anything else Mollie keeps, too, and nobody here sends it. */
+/** The texts of an object. Mollie keeps other values, too, but no test sends any. */
 const metadataIn = ({ metadata }: Body): Metadata =>
   Object.fromEntries(
     Object.entries(metadata ?? {}).filter(([, value]) => typeof value === 'string'),

@@ -98,7 +98,7 @@ function sumOf(payment: Payment, { inMinorUnits }: Traits): string {
 }
 
 const noPaymentPage = (): string =>
-  pageOf(NOBODY, 'No such payment', statusOf('There is no such payment.'))
+  pageOf(NO_GATEWAY, 'No such payment', statusOf('There is no such payment.'))
 
 const FORM = `<form method="post">
 <button name="action" value="pay" class="main">Pay</button>
@@ -121,7 +121,7 @@ const TRANSFER_FORM = `<form method="post">
 <button name="action" value="fail">The bank refuses</button>
 </form>`
 
-const NOBODY = { title: 'Payment page', accent: '#0f766e' }
+const NO_GATEWAY = { title: 'Payment page', accent: '#0f766e' }
 
 const pageOf = (of: Pick<Traits, 'title' | 'accent'>, title: string, body: string): string =>
   `<!doctype html>

@@ -1,5 +1,5 @@
 // The payments of the gateways: their states, which action is possible when, and all of them in
-// memory. No I/O; times and ids are parameters, and whoever keeps them is told of each change.
+// memory. No I/O: times and ids are parameters, and a callback gets each change.
 
 export type State =
   | 'open'
@@ -312,7 +312,7 @@ export class PaymentStore {
     return { ok: true, before, after }
   }
 
-  /** Adds a dispute, or says how one goes on. */
+  /** Adds a dispute, or replaces it by its next state. */
   setDispute(payment: Payment, dispute: Dispute, now: number): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withDispute(before, dispute, now)

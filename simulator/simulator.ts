@@ -43,7 +43,7 @@ export interface SimulatorDeps {
   post: WebhookSenderDeps['post']
 }
 
-/** `disputeId`: of one that goes on. */
+/** `disputeId`: of an earlier one, which changes. */
 export type DisputeTerms = Partial<Pick<Dispute, 'amount' | 'status' | 'moves'>> & {
   disputeId?: string
 }
@@ -222,8 +222,8 @@ export class Simulator {
   }
 
   /**
-   * A dispute or a chargeback of a paid payment, of all of it without an `amount`; or how one goes
-   * on. Its money moves with its status, unless `moves` says how often it has.
+   * A dispute or a chargeback of a paid payment, of all of it without an `amount`; or a change of
+   * one. Its money moves with its status, unless `moves` gives how often it has.
    */
   dispute(payment: Payment, { disputeId, ...asked }: DisputeTerms = {}): Acted {
     const before = this.payments.find(payment.id) ?? payment

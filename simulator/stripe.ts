@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
+import { DAY_MS, MINUTE_MS } from '../worker/payments/domain/time.ts'
 import { changing, IdempotencyKeys } from './idempotency-keys.ts'
 import {
   type Dispute,
@@ -40,8 +41,6 @@ import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const API_VERSION = '2026-10-28.endive'
 const MAX_LISTED = 100
-const DAY_MS = 24 * 60 * 60 * 1_000
-const MINUTE_MS = 60_000
 
 function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments } = simulator
@@ -338,7 +337,7 @@ export const stripe = {
   webhooks,
   backUrl(payment, action) {
     if (action === 'cancel' || action === 'expire') return payment.failureUrl
-    // After a declined card the payer tries another one. For a bank transfer, nobody waits.
+    // After a declined card the payer tries another one. A payer does not wait for a bank transfer.
     if (action === 'fail' || payment.state !== 'open') return undefined
     return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
   },

@@ -9,7 +9,7 @@ import type { Transition } from './payments.ts'
 export interface WebhookFormat {
   /** The merchant's setting with the signing secret. Missing: webhooks are not signed. */
   signsWith?: string
-  /** What the webhook says. */
+  /** The content of the webhook, before it is signed. */
   content(transition: Transition, eventId: string): Content
   /** `secret`: the merchant's, which a gateway that does not sign ignores. `now` in ms. */
   encode(signed: Signed, secret: string, now: number): Promise<EncodedWebhook>

@@ -251,7 +251,7 @@ describe('the imports', () => {
 
   it('the simulator is a module of its own, with two entries: a port, and one webhook', () => {
     const own = (name: string) => name.startsWith('simulator/')
-    const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/money\.ts$)/
+    const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/(money|time)\.ts$)/
     // The compiler asks for a simulation of each driver.
     const names = 'worker/payments/gateways/registry.ts'
     const folder = /^(worker|sidecar|libraries|console|system|cli|tools|test)\//

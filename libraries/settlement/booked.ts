@@ -2,6 +2,7 @@
 
 import { dayOf } from '../../worker/payments/domain/days.ts'
 import { SETTLED_KINDS } from '../../worker/payments/domain/settlement.ts'
+import { DAY_MS } from '../../worker/payments/domain/time.ts'
 import type { Movement } from '../api/types.ts'
 import { type Books, ROWS_AT_ONCE } from './books.ts'
 import { movementsOf, type Pair } from './settle.ts'
@@ -12,8 +13,6 @@ export interface Booked {
   /** What happened on the file's days, or has a row. */
   here: { kind: string; amount: number; currency: string }[]
 }
-
-const DAY_MS = 86_400_000
 
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
