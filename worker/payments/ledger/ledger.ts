@@ -31,12 +31,8 @@ import { counted } from '../counted.ts'
 import { isRaisedOrSettled } from '../domain/alerts.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import type { References } from '../domain/types.ts'
-import {
-  createDispatch,
-  type Deliver,
-  type DispatchReport,
-  type WakeAt,
-} from '../outbox/dispatch.ts'
+import { createDispatch, type Deliver, type DispatchReport } from '../outbox/dispatch.ts'
+import type { WakeAt } from '../outbox/waiting.ts'
 import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './failures.ts'
 import { groupCommit } from './group-commit.ts'
 import { type Database, isTransient } from './libsql/database-libsql.ts'

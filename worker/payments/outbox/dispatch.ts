@@ -7,6 +7,7 @@ import type { DueClaim, EventClaim, WaitingFor } from '../acts/act.ts'
 import type { Dispatched, PendingEvent } from '../acts/dispatch.ts'
 import { LEASE_MS } from '../acts/store.ts'
 import { counted } from '../counted.ts'
+import { DueTimes, Outages, type WakeAt } from './waiting.ts'
 
 /**
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when
@@ -24,12 +25,6 @@ export interface DispatchReport {
   /** Not accepted by at least one: they are tried again, or given up with an alert. */
   failed: number
 }
-
-/**
- * Has the host call `dispatchDue` at this time, in ms, and not at the one that it was given before.
- * What it forgets, the sweeper finds.
- */
-export type WakeAt = (at: number) => void
 
 /** As many connections as one invocation may have: no event waits for another one's answer. */
 const CHUNK_EVENTS = 6
@@ -83,26 +78,12 @@ export function createDispatch(deps: DispatchDeps) {
 
   /** Never rejects: an event that is not settled is due again when its lease ends. */
   async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
-    const leaseEnd = clock.elapsed() + LEASE_MS
-    for (const { outboxId } of chunk) underWay.add(outboxId)
     const initiated = chunk.filter(isCalledFirst)
     const { promise: isCalled, resolve: called } = Promise.withResolvers<void>()
+    for (const { outboxId } of chunk) underWay.add(outboxId)
     for (const { transactionId } of initiated) calling.set(transactionId, isCalled)
     try {
-      const outcomes = await (initiated.length > 0 ? deliver(chunk, called) : deliver(chunk))
-      for (const { listeners, delivery } of outcomes) {
-        if (listeners) logOutcome('listeners', listeners)
-        if (delivery) logOutcome('endpoint', delivery)
-      }
-      await settleWithin(leaseEnd, outcomes)
-      for (const { listeners, delivery } of outcomes) {
-        for (const failed of [listeners, delivery]) dueTimes.add(failed?.nextAttemptAt)
-      }
-      dueTimes.wake()
-      for (const [endpoint, since] of recovered(chunk, outcomes)) {
-        const hurried = hurryAll(endpoint, since)
-        keepAlive?.(hurried)
-      }
+      const outcomes = await deliverChunk(chunk, initiated.length > 0 ? called : undefined)
       const delivered = outcomes.filter(isDelivered).length
       return { delivered, failed: chunk.length - delivered }
     } catch (error) {
@@ -115,20 +96,28 @@ export function createDispatch(deps: DispatchDeps) {
     }
   }
 
-  /** The endpoints that accept events again, and since when what waits for them is due. */
-  function recovered(
+  /** Resolves when the results are stored. */
+  async function deliverChunk(
     chunk: readonly PendingEvent[],
-    outcomes: readonly Dispatched[],
-  ): Map<string, number> {
-    const found = new Map<string, number>()
-    for (const { outboxId, delivery } of outcomes) {
-      const endpoint = chunk.find((event) => event.outboxId === outboxId)?.delivery?.endpoint
-      if (!delivery || endpoint === undefined) continue
-      if (!delivery.ok) outages.failed(endpoint)
-      const since = delivery.ok ? outages.accepted(endpoint) : undefined
-      if (since !== undefined) found.set(endpoint, since)
+    called: (() => void) | undefined,
+  ): Promise<readonly Dispatched[]> {
+    const leaseEnd = clock.elapsed() + LEASE_MS
+    const outcomes = await deliver(chunk, called)
+    for (const { listeners, delivery } of outcomes) {
+      logOutcome('listeners', listeners)
+      logOutcome('endpoint', delivery)
     }
-    return found
+    await settleWithin(leaseEnd, outcomes)
+    for (const { listeners, delivery } of outcomes) {
+      dueTimes.add(listeners?.nextAttemptAt)
+      dueTimes.add(delivery?.nextAttemptAt)
+    }
+    dueTimes.wake()
+    for (const [endpoint, since] of outages.recovered(chunk, outcomes)) {
+      const hurried = hurryAll(endpoint, since)
+      keepAlive?.(hurried)
+    }
+    return outcomes
   }
 
   /** Never rejects: what it leaves is tried at its own time. */
@@ -145,10 +134,9 @@ export function createDispatch(deps: DispatchDeps) {
     }
   }
 
-  function logOutcome(
-    subscriber: 'listeners' | 'endpoint',
-    { ok, nextAttemptAt }: { ok: boolean; nextAttemptAt?: number },
-  ): void {
+  function logOutcome(subscriber: 'listeners' | 'endpoint', result: Dispatched['listeners']): void {
+    if (!result) return
+    const { ok, nextAttemptAt } = result
     const outcome = ok ? 'delivered' : nextAttemptAt === undefined ? 'dead' : 'failed'
     counted(log, 'debug', 'payments.event.dispatched', { subscriber, outcome })
   }
@@ -222,111 +210,3 @@ const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )
-
-/** So few different times are kept that an endpoint which is away for a day fills no memory. */
-const WAKE_STEP_MS = 1_000
-
-/**
- * When events that failed are due again, for which the host is woken at the first of these times. A
- * time has come by either clock: the one of the day may be set back meanwhile.
- */
-class DueTimes {
-  readonly #clock: Pick<Clock, 'now' | 'elapsed'>
-  readonly #wakeAt: WakeAt | undefined
-  /** Each time, and when that is as the clock's `elapsed`. */
-  readonly #times = new Map<number, number>()
-  /** As the clock's `elapsed`. */
-  #wakesAt: number | undefined
-
-  constructor(clock: Pick<Clock, 'now' | 'elapsed'>, wakeAt: WakeAt | undefined) {
-    this.#clock = clock
-    this.#wakeAt = wakeAt
-  }
-
-  /** In ms. Undefined: nothing is due again. */
-  add(at: number | undefined): void {
-    if (at === undefined) return
-    const due = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
-    if (this.#times.has(due)) return
-    this.#times.set(due, this.#clock.elapsed() + due - this.#clock.now())
-  }
-
-  /** Those that have come. */
-  come(now: number): number[] {
-    const elapsed = this.#clock.elapsed()
-    return [...this.#times]
-      .filter(([at, elapsedAt]) => at <= now || elapsedAt <= elapsed)
-      .map(([at]) => at)
-  }
-
-  claimed(come: readonly number[]): void {
-    for (const at of come) this.#times.delete(at)
-  }
-
-  /** Not all that was due by then was claimed. */
-  stillDue(at: number, elapsed: number): void {
-    this.#times.set(at, elapsed)
-  }
-
-  wake(): void {
-    const next = Math.min(...this.#times.values())
-    if (next === this.#wakesAt || this.#times.size === 0) return
-    this.#wakesAt = next
-    this.#wakeAt?.(Math.ceil(this.#clock.now() + next - this.#clock.elapsed()))
-  }
-
-  /** The host has come, and knows no time any more. */
-  wakeAgain(): void {
-    this.#wakesAt = undefined
-    this.wake()
-  }
-}
-
-/**
- * An event that its endpoint never accepts must not be sent again with each one that it accepts: so
- * seldom, all that wait are tried, and in between only those that were made since it accepted one.
- */
-const ALL_EVERY_MS = 5 * 60_000
-
-interface Seen {
-  isFailing: boolean
-  acceptedAt: number
-  /** When all were tried, as the clock's `elapsed`. */
-  allAt: number
-}
-
-/**
- * Which waiting events are worth another try, because their endpoint accepts events again. In
- * memory: a new process does not know of an outage, and takes what waits for one.
- * @forTests Its times, by a clock.
- */
-export class Outages {
-  readonly #clock: Pick<Clock, 'now' | 'elapsed'>
-  readonly #endpoints = new Map<string, Seen>()
-
-  constructor(clock: Pick<Clock, 'now' | 'elapsed'>) {
-    this.#clock = clock
-  }
-
-  failed(endpoint: string): void {
-    const seen = this.#endpoints.get(endpoint)
-    if (seen) seen.isFailing = true
-  }
-
-  /**
-   * Undefined: it had accepted the last one, too. Else what waits for it is due, if it was made
-   * from this time on, in ms.
-   */
-  accepted(endpoint: string): number | undefined {
-    const [acceptedAt, elapsed] = [this.#clock.now(), this.#clock.elapsed()]
-    const seen = this.#endpoints.get(endpoint)
-    if (seen && !seen.isFailing) {
-      seen.acceptedAt = acceptedAt
-      return undefined
-    }
-    const isAll = !seen || elapsed - seen.allAt >= ALL_EVERY_MS
-    const allAt = isAll ? elapsed : seen.allAt
-    this.#endpoints.set(endpoint, { isFailing: false, acceptedAt, allAt })
-    return isAll ? 0 : seen.acceptedAt
-  }
-}
