@@ -330,5 +330,5 @@ export type Setting =
 /** Values by name; an optional setting without a value is missing. */
 export type Settings = Readonly<Record<string, string>>
 
-export const error = (sentence: string): Remark => ({ level: 'error', sentence })
-export const warning = (sentence: string): Remark => ({ level: 'warn', sentence })
+export const errorRemark = (sentence: string): Remark => ({ level: 'error', sentence })
+export const warningRemark = (sentence: string): Remark => ({ level: 'warn', sentence })

@@ -14,7 +14,7 @@ import { callbackAddress } from '../callbacks.ts'
 import {
   type ChargeAnswer,
   type Driver,
-  error,
+  errorRemark,
   type Gateway,
   type GatewayCall,
   type GatewayRequest,
@@ -22,7 +22,7 @@ import {
   type SupportsCancel,
   type SupportsRefund,
   type SupportsStatusCheck,
-  warning,
+  warningRemark,
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import type { Payment } from './wire.ts'
@@ -44,9 +44,10 @@ export const mollie = {
   isLive: ({ api_key = '' }) => wire.modeOf(api_key) === 'live',
   examine({ api_key = '' }, nameOf) {
     const apiKey = nameOf('api_key')
-    if (!/^(test|live)_/.test(api_key)) return [error(`${apiKey} must begin with test_ or live_.`)]
+    if (!/^(test|live)_/.test(api_key))
+      return [errorRemark(`${apiKey} must begin with test_ or live_.`)]
     if (wire.modeOf(api_key) === 'live') return []
-    return [warning(`${apiKey} is a test key: no real money moves.`)]
+    return [warningRemark(`${apiKey} is a test key: no real money moves.`)]
   },
   reads({ base_url = '', api_key = '' }) {
     const headers = { authorization: `Bearer ${api_key}` }

@@ -5,7 +5,7 @@ import { GatewayUnavailableException } from '../../domain/exceptions.ts'
 import {
   type ChargeAnswer,
   type Driver,
-  error,
+  errorRemark,
   type Gateway,
   type GatewayCall,
   type GatewayCharge,
@@ -14,7 +14,7 @@ import {
   type SupportsAccessToken,
   type SupportsRefund,
   type SupportsStatusCheck,
-  warning,
+  warningRemark,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './webhook.ts'
@@ -66,16 +66,20 @@ export const redirect = {
     const isId = keys.includes(client_id) ? apiKey : clientSecret
     return [
       ...(isAlike
-        ? [error(`${apiKey} is ${clientSecret} in another spelling; they must differ.`)]
+        ? [errorRemark(`${apiKey} is ${clientSecret} in another spelling; they must differ.`)]
         : []),
       ...(keys.includes(client_id) || client_secret === client_id
-        ? [error(`${isId} is the client_id.`)]
+        ? [errorRemark(`${isId} is the client_id.`)]
         : []),
       ...(bytes < MIN_BYTES
-        ? [error(`${apiKey} has ${bytes} bytes: an attacker who sees a callback can find it.`)]
+        ? [
+            errorRemark(
+              `${apiKey} has ${bytes} bytes: an attacker who sees a callback can find it.`,
+            ),
+          ]
         : []),
       ...(bytes >= MIN_BYTES && bytes < HS256_BYTES
-        ? [warning(`${apiKey} has ${bytes} bytes; HS256 requires ${HS256_BYTES}.`)]
+        ? [warningRemark(`${apiKey} has ${bytes} bytes; HS256 requires ${HS256_BYTES}.`)]
         : []),
     ]
   },

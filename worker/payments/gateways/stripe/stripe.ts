@@ -7,7 +7,7 @@ import type { RefundSet, ReportedRefund } from '../../domain/types.ts'
 import {
   type ChargeAnswer,
   type Driver,
-  error,
+  errorRemark,
   type Gateway,
   type GatewayCall,
   type GatewayReply,
@@ -17,7 +17,7 @@ import {
   type SupportsCancel,
   type SupportsRefund,
   type SupportsStatusCheck,
-  warning,
+  warningRemark,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
 import { readEvent, verifySignature } from './webhook.ts'
@@ -57,21 +57,21 @@ export const stripe = {
     const isApiKey = (text: string) => /^(sk|rk)_/.test(text)
     const isSigning = (text: string) => text.startsWith('whsec_')
     if (isSigning(secret_key) && secrets.some(isApiKey)) {
-      return [error(`${secretKey} and ${webhookSecret} are swapped.`)]
+      return [errorRemark(`${secretKey} and ${webhookSecret} are swapped.`)]
     }
     return [
-      ...(isApiKey(secret_key) ? [] : [error(`${secretKey} must begin with sk_ or rk_.`)]),
+      ...(isApiKey(secret_key) ? [] : [errorRemark(`${secretKey} must begin with sk_ or rk_.`)]),
       ...(secrets.every(isSigning)
         ? []
-        : [error(`Each secret of ${webhookSecret} must begin with whsec_.`)]),
+        : [errorRemark(`Each secret of ${webhookSecret} must begin with whsec_.`)]),
       ...(secrets.some((secret) => isSigning(secret) && secret.length < MIN_SECRET_CHARS)
-        ? [error(`${webhookSecret} is too short for a secret of Stripe.`)]
+        ? [errorRemark(`${webhookSecret} is too short for a secret of Stripe.`)]
         : []),
       ...(TEST_KEY.test(secret_key) && !isHere
-        ? [warning(`${secretKey} is a test key: no real money moves.`)]
+        ? [warningRemark(`${secretKey} is a test key: no real money moves.`)]
         : []),
       ...(LIVE_KEY.test(secret_key) && isHere
-        ? [warning(`${secretKey} is a live key, but ${nameOf('base_url')} is this machine.`)]
+        ? [warningRemark(`${secretKey} is a live key, but ${nameOf('base_url')} is this machine.`)]
         : []),
     ]
   },
