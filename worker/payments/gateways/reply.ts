@@ -2,7 +2,7 @@
 // shape was checked. Pure.
 
 import { GatewayUnavailableException, type PaymentError } from '../domain/exceptions.ts'
-import type { GatewayReply } from './gateway.ts'
+import type { CredentialReads, GatewayReply } from './gateway.ts'
 
 /** 2^53 has 16 digits: only then is the slow way needed. */
 const HAS_LONG_NUMBER = /\d{16}|\de\+?\d/i
@@ -19,6 +19,19 @@ const keepLongNumbers = (_: string, value: unknown, context?: { source?: string 
 
 /** A `base_url` that a path can follow. */
 export const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
+
+/** What this key must be allowed to read: one of each list. `paths`: by what is read. */
+export const readsOf = (
+  base_url: string,
+  key: string,
+  paths: Readonly<Record<string, string>>,
+): CredentialReads['requests'] =>
+  Object.fromEntries(
+    Object.entries(paths).map(([what, path]) => {
+      const url = `${withoutSlash(base_url)}${path}?limit=1`
+      return [what, { url, headers: { authorization: `Bearer ${key}` } }]
+    }),
+  )
 
 export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 && status < 300
 

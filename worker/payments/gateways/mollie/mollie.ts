@@ -24,7 +24,7 @@ import {
   type SupportsStatusCheck,
   warningRemark,
 } from '../gateway.ts'
-import { isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
+import { isSuccess, parseReply, readsOf, unexpectedReply, withoutSlash } from '../reply.ts'
 import type { Payment } from './wire.ts'
 import * as wire from './wire.ts'
 
@@ -49,15 +49,11 @@ export const mollie = {
     if (wire.modeOf(api_key) === 'live') return []
     return [warningRemark(`${apiKey} is a test key: no real money moves.`)]
   },
-  reads({ base_url = '', api_key = '' }) {
-    const headers = { authorization: `Bearer ${api_key}` }
-    const read = (path: string) => ({
-      url: `${withoutSlash(base_url)}${path}?limit=1`,
-      headers,
-    })
-    const requests = { payments: read(PAYMENTS), refunds: read('/v2/refunds') }
-    return { name: 'Mollie', setting: 'api_key', requests }
-  },
+  reads: ({ base_url = '', api_key = '' }) => ({
+    name: 'Mollie',
+    setting: 'api_key',
+    requests: readsOf(base_url, api_key, { payments: PAYMENTS, refunds: '/v2/refunds' }),
+  }),
   create(key, { base_url = '', api_key = '' }) {
     const base = withoutSlash(base_url)
     const address = callbackAddress(key, api_key)

@@ -19,7 +19,14 @@ import {
   type SupportsStatusCheck,
   warningRemark,
 } from '../gateway.ts'
-import { isAuthFailure, isSuccess, parseReply, unexpectedReply, withoutSlash } from '../reply.ts'
+import {
+  isAuthFailure,
+  isSuccess,
+  parseReply,
+  readsOf,
+  unexpectedReply,
+  withoutSlash,
+} from '../reply.ts'
 import { readEvent, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
@@ -75,22 +82,15 @@ export const stripe = {
         : []),
     ]
   },
-  reads({ base_url = '', secret_key = '' }) {
-    const headers = { authorization: `Bearer ${secret_key}` }
-    const read = (path: string) => ({
-      url: `${withoutSlash(base_url)}${path}?limit=1`,
-      headers,
-    })
-    return {
-      name: 'Stripe',
-      setting: 'secret_key',
-      requests: {
-        'checkout sessions': read(SESSIONS),
-        'payment intents': read(INTENTS),
-        refunds: read(REFUNDS),
-      },
-    }
-  },
+  reads: ({ base_url = '', secret_key = '' }) => ({
+    name: 'Stripe',
+    setting: 'secret_key',
+    requests: readsOf(base_url, secret_key, {
+      'checkout sessions': SESSIONS,
+      'payment intents': INTENTS,
+      refunds: REFUNDS,
+    }),
+  }),
   create(key, settings) {
     const { base_url = '', secret_key = '', webhook_secret = '' } = settings
     const base = withoutSlash(base_url)
