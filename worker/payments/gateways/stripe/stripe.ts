@@ -27,7 +27,7 @@ import {
   unexpectedReply,
   withoutSlash,
 } from '../reply.ts'
-import { readEvent, verifySignature } from './webhook.ts'
+import { type EventReads, provenCall, readEvent, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -152,11 +152,12 @@ export const stripe = {
       }
     }
 
-    const requests = {
-      intent: (id: string) => get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`),
-      dispute: (id: string) => get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`),
-      readRefunds,
-    }
+    const readsOfEvent = (call: GatewayCall): EventReads => ({
+      intent: (id) =>
+        call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
+      refunds: (intent) => readRefunds(intent, call),
+      dispute: (id) => call.send(get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`)),
+    })
 
     return {
       key,
@@ -201,7 +202,8 @@ export const stripe = {
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
         const occurredAt = await verifySignature(signature, bytes, keys)
         const raw: unknown = JSON.parse(body)
-        return await readEvent({ gateway: key, raw, occurredAt }, { call, ...requests })
+        const reads = readsOfEvent(provenCall(raw, call))
+        return await readEvent({ gateway: key, raw, occurredAt }, reads)
       },
 
       async checkStatus({ gatewayTransactionId }, call) {

@@ -5,13 +5,7 @@ import * as z from 'zod'
 import type { Hmac } from '../../../shared/sha256.ts'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import type { RefundSet, VerifiedWebhook } from '../../domain/types.ts'
-import type {
-  GatewayCall,
-  GatewayReply,
-  GatewayRequest,
-  IgnoredWebhook,
-  UnreadableWebhook,
-} from '../gateway.ts'
+import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'
 
@@ -72,26 +66,16 @@ const event = z.object({
   data: z.object({ object: z.unknown() }).optional().catch(undefined),
 })
 
-/** What is known before the event is parsed. */
-interface Delivered {
-  gateway: string
-  /** The parsed body. */
-  raw: unknown
-  /** ms */
-  occurredAt: number
-}
+/** `raw`: the parsed body. */
+type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw' | 'eventId'>
 
-/** What it may ask of Stripe. */
-interface Requests {
-  /** Shares its limit with callbacks of strangers. */
-  call: GatewayCall
-  intent(id: string): GatewayRequest
-  dispute(id: string): GatewayRequest
+/** What the event is about, as Stripe has it now. By a `provenCall`. */
+export interface EventReads {
+  intent(id: string): Promise<GatewayReply>
   /** All of a PaymentIntent. */
-  readRefunds(intent: string, call: GatewayCall): Promise<RefundSet>
+  refunds(intent: string): Promise<RefundSet>
+  dispute(id: string): Promise<GatewayReply>
 }
-
-type Delivery = Delivered & ReturnType<typeof readsFor>
 
 type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
 
@@ -106,34 +90,28 @@ class NotReadable extends Error {
 }
 
 /**
- * What the event in `raw`, which is signed, asks of Stripe: it shares no limit with callbacks of
- * strangers. Throws NotReadable for what our key does not know or may not read.
+ * For the event in `raw`, which is signed: it shares no limit with callbacks of strangers. Throws
+ * NotReadable for what our key does not know or may not read.
  */
-function readsFor(raw: unknown, requests: Requests) {
-  const { call } = requests
-  const proven: GatewayCall = {
-    async send(request) {
-      const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
-      if (reply.status !== 403 && reply.status !== 404) return reply
-      throw new NotReadable(request.endpoint, reply)
-    },
-    warn: (event, fields) => call.warn(event, fields),
-  }
-  return {
-    readIntent: (id: string) => proven.send(requests.intent(id)),
-    readRefunds: (intent: string) => requests.readRefunds(intent, proven),
-    readDispute: (id: string) => proven.send(requests.dispute(id)),
-  }
-}
+export const provenCall = (raw: unknown, call: GatewayCall): GatewayCall => ({
+  async send(request) {
+    const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
+    if (reply.status !== 403 && reply.status !== 404) return reply
+    throw new NotReadable(request.endpoint, reply)
+  },
+  warn: (event, fields) => call.warn(event, fields),
+})
 
-export async function readEvent(delivered: Delivered, requests: Requests): Promise<ReadWebhook> {
-  const delivery = { ...delivered, ...readsFor(delivered.raw, requests) }
-  const { object, data, ...read } = parseReply(event, delivery.raw, 'the event')
+export async function readEvent(
+  received: Omit<Common, 'eventId'>,
+  reads: EventReads,
+): Promise<ReadWebhook> {
+  const { id: eventId, object, data, ...read } = parseReply(event, received.raw, 'the event')
   const { type } = read
   // It names an object and does not contain it. We use none of those.
   if (!data || object?.startsWith('v2.')) return { ignored: `${type}, a thin event` }
   try {
-    return await readSnapshot(delivery, { ...read, object: data.object })
+    return await readSnapshot({ ...received, eventId }, { ...read, object: data.object }, reads)
   } catch (error) {
     if (!(error instanceof NotReadable)) throw error
     if (!error.isForbidden) return { ignored: `${type} of a payment that our key does not know` }
@@ -150,17 +128,18 @@ export async function readEvent(delivered: Delivered, requests: Requests): Promi
 
 /** An event with what it is about, as that was when it was made. */
 interface Snapshot {
-  id: string
   type: string
   /** Seconds. */
   created?: number | undefined
   object: unknown
 }
 
-async function readSnapshot(delivery: Delivery, snapshot: Snapshot): Promise<ReadWebhook> {
-  const { gateway, occurredAt, raw } = delivery
-  const { id: eventId, type, object } = snapshot
-  const common = { gateway, occurredAt, raw, eventId }
+async function readSnapshot(
+  common: Common,
+  snapshot: Snapshot,
+  reads: EventReads,
+): Promise<ReadWebhook> {
+  const { type, object } = snapshot
   switch (type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -169,24 +148,22 @@ async function readSnapshot(delivery: Delivery, snapshot: Snapshot): Promise<Rea
       return sessionEvent(type, object, common)
     // They come in any order, and several for one change: each is only a reason to read them all.
     case 'charge.refunded':
-      return await refundsOfCharge(object, common, delivery)
+      return await refundsOfCharge(object, common, reads)
     case 'refund.created':
     case 'refund.failed':
     case 'refund.updated':
     case 'charge.refund.updated':
-      return await refundsOfIntent(object, common, delivery)
+      return await refundsOfIntent(object, common, reads)
     case 'charge.dispute.created':
     case 'charge.dispute.updated':
     case 'charge.dispute.closed':
     case 'charge.dispute.funds_withdrawn':
     case 'charge.dispute.funds_reinstated':
-      return await dispute(snapshot, common, delivery)
+      return await dispute(snapshot, common, reads)
     default:
       return { ignored: type }
   }
 }
-
-type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw' | 'eventId'>
 
 const NOT_OURS: IgnoredWebhook = { ignored: 'not a payment of ours' }
 
@@ -229,7 +206,7 @@ function sessionEvent(type: string, object: unknown, common: Common): ReadWebhoo
 async function refundsOfCharge(
   object: unknown,
   common: Common,
-  { readRefunds }: Delivery,
+  reads: EventReads,
 ): Promise<ReadWebhook> {
   const references = wire.referencesIn(object)
   if (!references) return NOT_OURS
@@ -237,7 +214,7 @@ async function refundsOfCharge(
   const read = wire.charge.safeParse(object)
   if (!read.success) return { unreadable: unreadableParts(read.error), externalReferenceId }
   const { payment_intent: intent, amount, currency } = read.data
-  const refunds = await readRefunds(intent)
+  const refunds = await reads.refunds(intent)
   return {
     ...common,
     // Matched by the external reference: the event does not have the session's id.
@@ -253,13 +230,13 @@ async function refundsOfCharge(
 async function refundsOfIntent(
   object: unknown,
   common: Common,
-  delivery: Delivery,
+  reads: EventReads,
 ): Promise<ReadWebhook> {
   const read = wire.intentOnly.safeParse(object)
   if (!read.success) return { unreadable: unreadableParts(read.error) }
-  const payment = await paymentOf(read.data, common, delivery)
+  const payment = await paymentOf(read.data, common, reads)
   if (!payment) return NOT_OURS
-  const refunds = await delivery.readRefunds(payment.gatewayTransactionId)
+  const refunds = await reads.refunds(payment.gatewayTransactionId)
   return { ...payment, ...wire.refundedOf(refunds.refunds, payment.amount), refunds }
 }
 
@@ -267,10 +244,10 @@ async function refundsOfIntent(
 async function paymentOf(
   { payment_intent }: { payment_intent?: string | null | undefined },
   common: Common,
-  { readIntent }: Delivery,
+  reads: EventReads,
 ) {
   if (!payment_intent) return undefined
-  const reply = await readIntent(payment_intent)
+  const reply = await reads.intent(payment_intent)
   if (!isSuccess(reply)) throw unexpectedReply('payment_intents', reply)
   const references = wire.referencesIn(reply.body)
   if (!references) return undefined
@@ -290,12 +267,12 @@ async function paymentOf(
 async function dispute(
   { type, created, object }: Snapshot,
   common: Common,
-  delivery: Delivery,
+  reads: EventReads,
 ): Promise<ReadWebhook> {
-  const payment = await paymentOf(wire.intentOnly.safeParse(object).data ?? {}, common, delivery)
+  const payment = await paymentOf(wire.intentOnly.safeParse(object).data ?? {}, common, reads)
   if (!payment) return NOT_OURS
   const id = wire.idIn(object)
-  const reply = id === undefined ? undefined : await unlessHidden(delivery.readDispute(id))
+  const reply = id === undefined ? undefined : await unlessHidden(reads.dispute(id))
   const own = wire.dispute.safeParse(object)
   const later = reply && wire.dispute.safeParse(reply.body)
   const isClosed = type === 'charge.dispute.closed'
