@@ -264,7 +264,7 @@ async function begin(
     now,
     until: now + CALL_PATIENCE_MS,
   })
-  return await inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, late))
+  return await inTime(deps, deadlines.beginUntil, beginning, (late) => abandon(deps, late))
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */

@@ -65,7 +65,7 @@ export async function cancel(
   const known = await queries.byId(transactionId)
   if (!known) return undefined
   const gateway = gatewayOf(gateways, known.gateway)
-  const begun = await beginClosing(deps, gateway, deadlines, {
+  const begun = await startClosing(deps, gateway, deadlines, {
     transactionId,
     purpose: 'cancel',
     correlationId,
@@ -76,13 +76,13 @@ export async function cancel(
   if (begun.state === 'ended') return begun.transaction
   if (begun.state !== 'begun') throw conflictOf(gateway, begun, known, start.now)
   const open = { transaction: begun.transaction, isPageOpen: true }
-  const asking = askAgain(deps, gateway, open, deadlines.askedBy)
-  const { standing, answer, refusal } = await inTime(deps, deadlines.answeredBy, asking)
+  const asking = askAgain(deps, gateway, open, deadlines.askUntil)
+  const { standing, answer, refusal } = await inTime(deps, deadlines.answerUntil, asking)
   if (standing === 'unpaid' && answer) {
-    await inTime(deps, deadlines.answeredBy, applyAnswer(deps, open.transaction, answer))
+    await inTime(deps, deadlines.answerUntil, applyAnswer(deps, open.transaction, answer))
   }
   // A webhook may have ended it meanwhile, or it was paid.
-  const row = await inTime(deps, deadlines.answeredBy, ledger.endClosing(start))
+  const row = await inTime(deps, deadlines.answerUntil, ledger.endClosing(start))
   if (UNPAID_ENDS.includes(row.status)) return row
   if (row.status !== 'Pending') throw conflictOf(gateway, { state: 'paid' }, row, start.now)
   if (refusal) {
@@ -144,7 +144,7 @@ export async function toReplace(
   const { id: transactionId, gateway_transaction_id: gatewayId } = transaction
   const end = { transactionId, purpose: 'replace', unseenIsUnpayable: false } as const
   const isClosing = isPageOpen && gatewayId !== null
-  const closing = isClosing ? await beginClosing(deps, gateway, deadlines, end) : undefined
+  const closing = isClosing ? await startClosing(deps, gateway, deadlines, end) : undefined
   if (closing?.state === 'in_progress') {
     throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
       retryAfterMs: closing.until - closing.start.now,
@@ -152,13 +152,13 @@ export async function toReplace(
   }
   if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
   if (closing && closing.state !== 'begun') return 'nothing'
-  const asking = askAgain(deps, gateway, open, deadlines.askedBy)
-  const { standing, refusal } = await inTime(deps, deadlines.begunBy, asking)
+  const asking = askAgain(deps, gateway, open, deadlines.askUntil)
+  const { standing, refusal } = await inTime(deps, deadlines.beginUntil, asking)
   const now = deps.clock.now()
   switch (standing) {
     case 'open':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
-      if (closing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing.start))
+      if (closing) await inTime(deps, deadlines.answerUntil, deps.ledger.endClosing(closing.start))
       // Its page stays open as long as its gateway refuses: waiting would not help.
       if (refusal) return 'nothing'
       throw notClosed(gateway, transaction, now)
@@ -178,16 +178,16 @@ export async function toReplace(
 type Closing = Exclude<ClosingBegun, { state: 'paused' }> & { start: ClosingStart }
 
 /** Throws PaymentsPausedException. */
-async function beginClosing(
+async function startClosing(
   deps: OperationDeps,
   gateway: AnyGateway,
-  { begunBy }: Deadlines,
+  { beginUntil }: Deadlines,
   closing: Omit<ClosingStart, 'id' | 'isClosable' | 'now' | 'until'>,
 ): Promise<Closing> {
   const now = deps.clock.now()
   const until = now + CALL_PATIENCE_MS
   const start = { ...closing, id: newId(now), isClosable: isClosable(gateway), now, until }
-  const begun = await inTime(deps, begunBy, deps.ledger.beginClosing(start))
+  const begun = await inTime(deps, beginUntil, deps.ledger.beginClosing(start))
   if (begun.state === 'paused') throw new PaymentsPausedException(begun)
   return { ...begun, start }
 }
@@ -269,11 +269,11 @@ async function cancelAt(
 export async function openElsewhere(
   { queries, references, clock, log }: OperationDeps,
   { gateway, reference }: ChargeRequest,
-  { answeredBy }: Deadlines,
+  { answerUntil }: Deadlines,
 ): Promise<Pick<PaymentResponse, 'otherOpen'>> {
   if (references === 'per-gateway') return {}
   try {
-    const waitMs = Math.max(answeredBy - clock.elapsed(), 0)
+    const waitMs = Math.max(answerUntil - clock.elapsed(), 0)
     const reading = () => queries.openElsewhere({ gateway, reference }, clock.now())
     const otherOpen = await within(clock, waitMs, reading)
     return otherOpen.length > 0 ? { otherOpen } : {}

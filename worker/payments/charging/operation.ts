@@ -53,19 +53,19 @@ const ASKED_WITHIN_MS = 8_000
 /** How an operation spends its time. All in ms, as the clock's `elapsed`. */
 export interface Deadlines {
   /** Until then the gateway is awaited for its answer about a stranded charge. */
-  askedBy: number
+  askUntil: number
   /** After that the gateway is not called. */
-  begunBy: number
+  beginUntil: number
   /** Until then the gateway is awaited: its result has to be stored, too. */
-  calledBy: number
-  answeredBy: number
+  callUntil: number
+  answerUntil: number
 }
 
 export const deadlinesOf = (startedAt: number): Deadlines => ({
-  askedBy: startedAt + ASKED_WITHIN_MS,
-  begunBy: startedAt + BEGUN_WITHIN_MS,
-  calledBy: startedAt + CALL_TIMEOUT_MS,
-  answeredBy: startedAt + ANSWERED_WITHIN_MS,
+  askUntil: startedAt + ASKED_WITHIN_MS,
+  beginUntil: startedAt + BEGUN_WITHIN_MS,
+  callUntil: startedAt + CALL_TIMEOUT_MS,
+  answerUntil: startedAt + ANSWERED_WITHIN_MS,
 })
 
 /** The answer, or LedgerUnavailable at the deadline; `tooLate` gets an answer after that. */
@@ -100,11 +100,11 @@ export async function withAdmission<State extends { state: string; transactionId
   deps: OperationDeps,
   gateway: AnyGateway,
   kind: 'charge' | 'refund',
-  { begunBy, calledBy }: Deadlines,
+  { beginUntil, callUntil }: Deadlines,
   begin: (mayCall: boolean) => Promise<State>,
 ): Promise<Begun<State>> {
-  const admitting = deps.client.admit(gateway, kind, 'call', calledBy)
-  const admitted = await inTime(deps, begunBy, admitting, async (late) => {
+  const admitting = deps.client.admit(gateway, kind, 'call', callUntil)
+  const admitted = await inTime(deps, beginUntil, admitting, async (late) => {
     if (late.ok) await late.end()
   })
   let isCalled = false
@@ -162,7 +162,7 @@ export async function callGateway<Result extends { kind: string }>(
   const now = clock.now()
   const ending = Promise.all([work.store(result, now), admitted.end()])
   try {
-    const [transaction] = await inTime(deps, deadlines.answeredBy, ending)
+    const [transaction] = await inTime(deps, deadlines.answerUntil, ending)
     return { ...called, transaction, now }
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error

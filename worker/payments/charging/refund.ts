@@ -78,7 +78,7 @@ export async function refund(
       now,
       until: now + CALL_PATIENCE_MS,
     })
-    return inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, id, late))
+    return inTime(deps, deadlines.beginUntil, beginning, (late) => abandon(deps, id, late))
   }
   const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
   if (!admitted) return resultFound(begun, key, deps.clock.now())
