@@ -70,7 +70,7 @@ export function chargeResult(
 ): ChargeResult {
   if (!answer.ok) return refused(answer, mayBeMade)
   const { redirectUrl, qrCode, readableCode, deepLink } = answer
-  if (redirectUrl !== undefined && !isPage(redirectUrl)) {
+  if (redirectUrl !== undefined && !isSafePage(redirectUrl)) {
     const { gatewayTransactionId } = answer
     const message = `${request.gateway} gave a redirectUrl that is no https page`
     throw new GatewayUnavailableException(message, { gatewayTransactionId })
@@ -96,7 +96,7 @@ export function chargeResult(
 }
 
 /** On loopback, a simulator's page has no TLS. */
-function isPage(text: string): boolean {
+function isSafePage(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && isSafeForSecrets(url)
 }

@@ -40,7 +40,7 @@ import {
   type Deadlines,
   deadlinesOf,
   failureOf,
-  inTime,
+  inProgress,
   type OperationDeps,
   UNSENT_RETRY_MS,
   withAdmission,
@@ -52,7 +52,7 @@ export const metadataSchema = z
   .refine((data) => JSON.stringify(data).length <= METADATA_CHARS, 'must fit into 4 KiB')
   .describe('Up to 4 KiB. It is returned in every event.')
 
-const isPage = (text: string): boolean => {
+const isHttpUrl = (text: string): boolean => {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return /^https?:$/.test(protocol) && username === '' && password === ''
@@ -61,7 +61,7 @@ const isPage = (text: string): boolean => {
 const httpUrl = z
   .string()
   .max(2_048)
-  .refine(isPage, 'must be an http(s) URL without white space and without a user')
+  .refine(isHttpUrl, 'must be an http(s) URL without white space and without a user')
   .meta({ format: 'uri' })
 
 export const chargeSchema = z.strictObject({
@@ -219,9 +219,10 @@ async function tryInTurn(deps: OperationDeps, order: Order): Promise<Tried> {
 
 async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement): Promise<Tried> {
   const { request, gateway, context, deadlines } = order
-  const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
-    begin(deps, order, mayCall, replaces),
-  )
+  const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, {
+    begin: (mayCall) => begin(deps, order, mayCall, replaces),
+    abandon: (late) => abandon(deps, late),
+  })
   if (!admitted) return { kind: 'found', begun }
   const { transaction, earlier } = begun
   const { id: transactionId } = transaction
@@ -239,15 +240,15 @@ async function tryOnce(deps: OperationDeps, order: Order, replaces?: Replacement
   return { kind: 'called', begun, called }
 }
 
-async function begin(
+function begin(
   deps: OperationDeps,
-  { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
+  { request, gateway, context, hash, isRepeat, isReplacing }: Order,
   mayCall: boolean,
   replaces?: Replacement,
 ): Promise<ChargeBegun> {
   const now = deps.clock.now()
   const { idempotencyKey, correlationId, by } = context
-  const beginning = deps.ledger.beginCharge({
+  return deps.ledger.beginCharge({
     id: newId(now),
     request,
     mayCall,
@@ -264,20 +265,14 @@ async function begin(
     now,
     until: now + CALL_PATIENCE_MS,
   })
-  return await inTime(deps, deadlines.beginUntil, beginning, (late) => abandon(deps, late))
 }
 
-/** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: OperationDeps, begun: ChargeBegun): Promise<void> {
-  if (begun.state !== 'begun') return
+function abandon({ ledger, clock }: OperationDeps, { transaction, earlier }: NewCharge) {
   const now = clock.now()
   const nextCheckAt = unknownCheckAt(now)
-  await ledger.finishCharge({
-    transactionId: begun.transaction.id,
-    eventId: newId(now),
-    now,
-    result: { kind: begun.earlier === 'none' ? 'unsent' : 'unknown', nextCheckAt },
-  })
+  const kind = earlier === 'none' ? 'unsent' : 'unknown'
+  const end = { transactionId: transaction.id, eventId: newId(now), now }
+  return ledger.finishCharge({ ...end, result: { kind, nextCheckAt } })
 }
 
 /** If `first` has met an open charge that is in the way. */
@@ -359,9 +354,7 @@ function responseFound(
       return responseNow(begun.transaction, now)
     }
     case 'in_progress':
-      throw new PaymentConflictException('in_progress', 'The same charge is under way.', {
-        retryAfterMs: begun.until - now,
-      })
+      throw inProgress('The same charge is under way.', begun.until - now)
     case 'unknown': {
       const { id: transactionId, next_check_at } = begun.transaction
       throw new GatewayUnavailableException(

@@ -45,6 +45,7 @@ import {
   applyAnswer,
   type Deadlines,
   deadlinesOf,
+  inProgress,
   inTime,
   levelOf,
   type OperationDeps,
@@ -110,11 +111,8 @@ function conflictOf(
         row,
         `${gateway.key} cannot cancel a payment: it stays open until it expires there.`,
       )
-    case 'in_progress': {
-      const retryAfterMs = begun.until - now
-      const why = 'This payment is being charged or closed.'
-      return new PaymentConflictException('in_progress', why, { retryAfterMs })
-    }
+    case 'in_progress':
+      return inProgress('This payment is being charged or closed.', begun.until - now)
     case 'unknown':
       return notClosed(gateway, row, now)
   }
@@ -146,9 +144,7 @@ export async function toReplace(
   const isClosing = isPageOpen && gatewayId !== null
   const closing = isClosing ? await startClosing(deps, gateway, deadlines, end) : undefined
   if (closing?.state === 'in_progress') {
-    throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
-      retryAfterMs: closing.until - closing.start.now,
-    })
+    throw inProgress('The open payment is being closed.', closing.until - closing.start.now)
   }
   if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
   if (closing && closing.state !== 'begun') return 'nothing'

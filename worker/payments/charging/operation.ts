@@ -10,6 +10,7 @@ import {
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
+  PaymentConflictException,
   type PaymentError,
   PaymentsPausedException,
 } from '../domain/exceptions.ts'
@@ -87,9 +88,19 @@ export async function inTime<Answer>(
 /** A payer may be waiting, and nothing has to be found out. */
 export const UNSENT_RETRY_MS = 5_000
 
+/** For the caller of something that another call does at this moment. */
+export const inProgress = (sentence: string, retryAfterMs: number) =>
+  new PaymentConflictException('in_progress', sentence, { retryAfterMs })
+
 type Begun<State extends { state: string }> =
   | { begun: Extract<State, { state: 'begun' }>; admitted: AdmittedCall }
   | { begun: Exclude<State, { state: 'begun' | 'not_admitted' | 'paused' }>; admitted?: undefined }
+
+interface Beginning<State extends { state: string }> {
+  begin(mayCall: boolean): Promise<State>
+  /** It began too late for its caller. The gateway was not called: the same request may call it. */
+  abandon(late: Extract<State, { state: 'begun' }>): Promise<unknown>
+}
 
 /**
  * Begins an operation, with a call of its gateway if the guard admits one. A call that is not made
@@ -101,7 +112,7 @@ export async function withAdmission<State extends { state: string; transactionId
   gateway: AnyGateway,
   kind: 'charge' | 'refund',
   { beginUntil, callUntil }: Deadlines,
-  begin: (mayCall: boolean) => Promise<State>,
+  { begin, abandon }: Beginning<State>,
 ): Promise<Begun<State>> {
   const admitting = deps.client.admit(gateway, kind, 'call', callUntil)
   const admitted = await inTime(deps, beginUntil, admitting, async (late) => {
@@ -109,7 +120,9 @@ export async function withAdmission<State extends { state: string; transactionId
   })
   let isCalled = false
   try {
-    const begun = await begin(admitted.ok)
+    const begun = await inTime(deps, beginUntil, begin(admitted.ok), (late) =>
+      late.state === 'begun' ? abandon(late as Extract<State, { state: 'begun' }>) : undefined,
+    )
     if (begun.state === 'paused') throw new PaymentsPausedException(begun)
     if (!admitted.ok && begun.state === 'not_admitted') throw admitted.error
     isCalled = admitted.ok && begun.state === 'begun'

@@ -34,7 +34,7 @@ import {
   deadlinesOf,
   failedResult,
   failureOf,
-  inTime,
+  inProgress,
   type OperationDeps,
   refused,
   withAdmission,
@@ -64,8 +64,8 @@ export async function refund(
   const id = newId(now)
   const deadlines = deadlinesOf(deps.clock.elapsed())
   const hash = await requestHash({ gateway: key, ...request })
-  const begin = (mayCall: boolean) => {
-    const beginning = deps.ledger.beginRefund({
+  const begin = (mayCall: boolean) =>
+    deps.ledger.beginRefund({
       id,
       gateway: key,
       ...request,
@@ -78,9 +78,12 @@ export async function refund(
       now,
       until: now + CALL_PATIENCE_MS,
     })
-    return inTime(deps, deadlines.beginUntil, beginning, (late) => abandon(deps, id, late))
-  }
-  const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
+  const finish = (result: RefundOutcome, now = deps.clock.now()) =>
+    deps.ledger.finishRefund({ refundId: id, now, result })
+  const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, {
+    begin,
+    abandon: () => finish({ kind: 'unsent' }),
+  })
   if (!admitted) return resultFound(begun, key, deps.clock.now())
   const { transaction } = begun
   const claimed = { refundId: id, refundAmount: request.amount, reason: request.reason }
@@ -91,7 +94,7 @@ export async function refund(
     deadlines,
     fields: { refundId: id },
     ask: (call) => askRefund(gateway, call, transaction, claimed, deps.clock),
-    store: (result, now) => deps.ledger.finishRefund({ refundId: id, now, result }),
+    store: finish,
   })
   const { result } = called
   if (result.kind !== 'done' && result.kind !== 'accepted') {
@@ -136,13 +139,6 @@ function failedRefund(error: unknown, now: number, mayBeMade: boolean): RefundOu
   return result.kind === 'unsent' ? { kind: 'unsent' } : result
 }
 
-/** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
-  if (begun.state !== 'begun') return
-  const result = { kind: 'unsent' } as const
-  await ledger.finishRefund({ refundId, now: clock.now(), result })
-}
-
 function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
   const gateway = gatewayOf(gateways, key)
   if (!supportsRefund(gateway))
@@ -163,10 +159,9 @@ function resultFound(
     case 'refused':
       throw failedBefore(begun.error)
     case 'in_progress':
-      throw new PaymentConflictException(
-        'in_progress',
+      throw inProgress(
         'A refund of this transaction is under way.',
-        { retryAfterMs: checkedInMs(begun.nextCheckAt, now) },
+        checkedInMs(begun.nextCheckAt, now),
       )
     case 'conflict':
       throw new PaymentConflictException(

@@ -9,16 +9,13 @@ import {
   answerIn,
   type Called,
   idsOf,
+  inProgress,
   levelOf,
   logOutcome,
   type OperationDeps,
 } from '../charging/operation.ts'
 import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
-import {
-  GatewayUnavailableException,
-  InvalidArgumentException,
-  PaymentConflictException,
-} from '../domain/exceptions.ts'
+import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { earlierCall, isAskable, isRepeatable } from '../domain/open-charge.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -189,9 +186,7 @@ export async function checkNow(
   })
   if (claimed.state === 'unknown_transaction') return
   if (claimed.state === 'in_progress') {
-    throw new PaymentConflictException('in_progress', 'This payment is being charged.', {
-      retryAfterMs: claimed.until - now,
-    })
+    throw inProgress('This payment is being charged.', claimed.until - now)
   }
   if (claimed.state === 'foreign') {
     const why = 'Another installation made this payment, and checks it: this database is a copy.'
