@@ -204,7 +204,7 @@ export class WorkingSet {
     const transaction = id === undefined ? undefined : this.get('transactions', id)
     if (!transaction) return undefined
     const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
-    const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const refunds = ofIt.toSorted(byId)
     const disputes = this.all('disputes').filter((row) => row.transaction_id === id)
     const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
     return { transaction, refunds, disputes, alerts }

@@ -1,7 +1,7 @@
 // Payments that are checked with their gateways: which are due, that a check is claimed, and what
 // follows from the gateway's answer, or from none: another check, or an alert. Pure.
 
-import { alertAbout } from '../domain/alerts.ts'
+import { alertAbout, unsettledAlert } from '../domain/alerts.ts'
 import {
   MAX_WAIT_MS,
   MIN_WAIT_MS,
@@ -169,7 +169,12 @@ export function settleCheck(settled: CheckSettled, rules: Rules): Act<Settled> {
       const before = paymentIn(rows, asked.id)
       if (answered && hasIdSince(asked, before)) return checkedSoon(rows, before, now)
       const isLost = answered !== undefined && isGivenUp(before)
-      if (isLost) store(rows, { ...unchanged(before), alerts: [unsettled(before, now)] }, rules)
+      if (isLost)
+        store(
+          rows,
+          { ...unchanged(before), alerts: [unsettledAlert(before.transaction, now)] },
+          rules,
+        )
       const taken = answered ? takeAnswer(rows, answered, rules) : {}
       // What has changed by it decides when it is checked again.
       if (taken.outcome === 'applied') return { ...taken, ...(isLost && { alert: 'unsettled' }) }
@@ -245,20 +250,15 @@ function nextOf(payment: Payment, now: number, report: Answer['report'] | undefi
   // With an answer, that is settled.
   if (status !== 'Pending') return report ? {} : { at: now + HOUR_MS }
   const at = nextCheckAt(created_at, now, report?.payableUntil ?? endOf(payment))
-  return at === undefined ? { alert: unsettled(payment, now, report) } : { at }
+  return at === undefined
+    ? { alert: unsettledAlert(payment.transaction, now, report?.status) }
+    : { at }
 }
 
 /** The time after which it cannot be paid; without a gateway's id, a day after its creation. */
 const endOf = ({ transaction }: Payment): number | undefined => {
   const { expires_at, gateway_transaction_id: id, created_at } = transaction
   return id === null ? created_at + DAY_MS : (expires_at ?? undefined)
-}
-
-function unsettled({ transaction }: Payment, now: number, report?: Report): Alert {
-  const { created_at, amount, currency } = transaction
-  const since = isoTime(created_at)
-  const detail = { amount, currency, since, gatewayStatus: report?.status ?? 'none' } as const
-  return alertAbout(transaction, 'unsettled', now, detail)
 }
 
 /** The gateway has this refund neither in its list nor in its sum. */

@@ -4,6 +4,7 @@
 import { type Alert, heldAmount, type Payment, withTransaction } from './payment.ts'
 import { ALERTS, type AlertRow, type TransactionRow } from './rows.ts'
 import { ALERT_KINDS, type AlertKind, DELIVERY_ALERTS } from './status.ts'
+import { isoTime } from './time.ts'
 import type { AlertDetail, OpenAlert } from './types.ts'
 
 /** An alert about a payment, with its reference. */
@@ -43,6 +44,17 @@ export function idMismatch(
   // Other events with the same ids have the same cause.
   const subject = [transaction.id, gatewayId, external].join(' ')
   return alertAbout(transaction, 'id_mismatch', createdAt, about, subject)
+}
+
+/** Nobody knows yet what became of it. `gatewayStatus`: as it was last reported. */
+export function unsettledAlert(
+  transaction: TransactionRow,
+  now: number,
+  gatewayStatus: AlertDetail['gatewayStatus'] = 'none',
+): Alert {
+  const { amount, currency, created_at } = transaction
+  const detail = { amount, currency, since: isoTime(created_at), gatewayStatus }
+  return alertAbout(transaction, 'unsettled', now, detail)
 }
 
 /** It is not only described anew: to be raised and to be settled have a time each. */

@@ -1,7 +1,7 @@
 // An open charge: whether it can still be paid, who closes its page, and whether another attempt
 // may take its place. Pure.
 
-import { alertAbout } from './alerts.ts'
+import { unsettledAlert } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
@@ -13,7 +13,6 @@ import {
 } from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import { isoTime } from './time.ts'
 import type { OpenedPayment } from './types.ts'
 
 /** `unknown`: an earlier call with this id was sent, and had no definite answer. */
@@ -241,7 +240,6 @@ function replaced(
   by: Successor,
 ): Decision {
   const { id, correlationId, now } = by
-  const { amount, currency } = stranded
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${id}.` }
   const payment = withTransaction(
     { transaction: stranded, refunds: [], disputes: [], alerts: [] },
@@ -250,7 +248,5 @@ function replaced(
   const end = { id: eventId, correlationId, now }
   const events = [newEvent('PaymentCancelled', payment.transaction, end)]
   if (nextCheckAt !== undefined || isUnpayable) return { payment, events, alerts: [] }
-  const since = isoTime(stranded.created_at)
-  const detail = { amount, currency, since, gatewayStatus: 'none' } as const
-  return { payment, events, alerts: [alertAbout(stranded, 'unsettled', now, detail)] }
+  return { payment, events, alerts: [unsettledAlert(stranded, now)] }
 }
