@@ -21,7 +21,7 @@ import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
 import type { Act, Key, Paused, Rules, WorkingSet } from './act.ts'
-import { recordAct, store } from './store.ts'
+import { recordAudit, store } from './store.ts'
 
 export interface ChargeStart {
   /** ULID: the transaction's, when this begins one. */
@@ -225,10 +225,10 @@ function recordCharge(
   replacedId?: string,
 ): void {
   const detail = is_repeat === 1 ? 'repeat' : null
-  recordAct(rows, { id, by }, { at, action: 'charge', transaction_id, amount, detail })
+  recordAudit(rows, { id, by }, { at, action: 'charge', transaction_id, amount, detail })
   if (replacedId === undefined || !replaces) return
   const replacing = { at, action: 'replace', transaction_id: replacedId } as const
-  recordAct(rows, { id: replaces.eventId, by }, { ...replacing, about: transaction_id })
+  recordAudit(rows, { id: replaces.eventId, by }, { ...replacing, about: transaction_id })
 }
 
 /** Its result is unknown, no call is under way, and a call cannot make a second payment. */

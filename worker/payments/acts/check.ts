@@ -39,7 +39,7 @@ import {
 } from './act.ts'
 import { type Answer, keysOf, type Taken, takeAnswer } from './answer.ts'
 import { type UnreadableEvent, unreadableTwice } from './check-soon.ts'
-import { recordAct, store } from './store.ts'
+import { recordAudit, store } from './store.ts'
 
 /**
  * What a clock wrote that ran ahead is due once that is right again: by its own time, a payer who
@@ -126,7 +126,7 @@ export function claimCheck({
       const next_check_at = transaction.next_check_at === null ? null : until
       const claimed = { ...transaction, next_check_at }
       rows.put({ transactions: [claimed] })
-      recordAct(rows, asked, { at: now, action: 'check', transaction_id: id })
+      recordAudit(rows, asked, { at: now, action: 'check', transaction_id: id })
       return { state: 'claimed', check: checkOf(claimed, rows) }
     },
   }

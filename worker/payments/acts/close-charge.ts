@@ -6,7 +6,7 @@ import { isCalled, isForeign, newEvent, withTransaction } from '../domain/paymen
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import { type Act, type Paused, paymentIn, type Rules, type WorkingSet } from './act.ts'
-import { recordAct, store } from './store.ts'
+import { recordAudit, store } from './store.ts'
 
 export interface ClosingStart {
   /** ULID, generated once for each call: of the act, and of the event if there is one at once. */
@@ -72,7 +72,7 @@ export function beginClosing(start: ClosingStart, rules: Rules): Act<ClosingBegu
 
 function recordCancel(rows: WorkingSet, start: ClosingStart): void {
   const { purpose, now: at, transactionId: transaction_id } = start
-  if (purpose === 'cancel') recordAct(rows, start, { at, action: 'cancel', transaction_id })
+  if (purpose === 'cancel') recordAudit(rows, start, { at, action: 'cancel', transaction_id })
 }
 
 /** Answers the payment as it is now: it may have ended meanwhile. */

@@ -18,7 +18,7 @@ import {
   type WaitingFor,
   type WorkingSet,
 } from './act.ts'
-import { type EventRows, LEASE_MS, recordAct, store } from './store.ts'
+import { type EventRows, LEASE_MS, recordAudit, store } from './store.ts'
 
 /** A stored event that is to be dispatched. It is leased. */
 export interface PendingEvent {
@@ -271,7 +271,7 @@ export function redeliver({ id, now, asked }: Redelivered): Act<boolean> {
       const unsent = { attempts: 0, next_attempt_at: now, leased_until: null, delivered_at: null }
       rows.put({ deliveries: [{ ...delivery, ...unsent, status: 'pending' }] })
       const transaction_id = rows.get('outbox', delivery.outbox_id)?.transaction_id ?? null
-      recordAct(rows, asked, { at: now, action: 'redeliver', transaction_id, about: id })
+      recordAudit(rows, asked, { at: now, action: 'redeliver', transaction_id, about: id })
       return true
     },
   }
@@ -298,7 +298,7 @@ export function hurryEvents({ asked, ...waiting }: Hurried): Act<boolean> {
     decide(rows) {
       const waits = rows.all('deliveries').filter((row) => isWaiting(row, waiting))
       rows.put({ deliveries: waits.map((row) => ({ ...row, next_attempt_at: at })) })
-      recordAct(rows, asked, { at, action: 'redeliver', about: endpoint })
+      recordAudit(rows, asked, { at, action: 'redeliver', about: endpoint })
       return waits.length >= HURRIED_AT_ONCE
     },
   }

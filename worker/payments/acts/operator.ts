@@ -9,7 +9,7 @@ import { heldAmount, unchanged } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'
 import { isAhead } from '../domain/time.ts'
 import type { Act, AskedBy, Pause, Rules, WorkingSet } from './act.ts'
-import { othersOf, recordAct, storeWithBooks } from './store.ts'
+import { othersOf, recordAudit, storeWithBooks } from './store.ts'
 
 interface Acknowledged {
   id: string
@@ -94,7 +94,7 @@ function recordOf(
   { id: about, kind: detail, transaction_id }: AlertRow,
   { by, now }: { by: string; now: number },
 ): void {
-  recordAct(rows, { id: newId(now), by }, { action, transaction_id, about, detail, at: now })
+  recordAudit(rows, { id: newId(now), by }, { action, transaction_id, about, detail, at: now })
 }
 
 function storeAlert(rows: WorkingSet, alert: AlertRow, now: number, rules: Rules): void {
@@ -123,7 +123,7 @@ export function writeNote({ id, by, transactionId, text, now }: Written): Act<No
       rows.put({ notes: [note] })
       // What it says may name the payer, and the audit trail never forgets.
       const act = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
-      recordAct(rows, { id, by }, act)
+      recordAudit(rows, { id, by }, act)
       return note
     },
   }
@@ -141,7 +141,7 @@ export function pause({ now, ...asked }: Switched): Act<Pause> {
       if (rows.pause) return rows.pause
       const pause = { since: now, by: asked.by }
       rows.pause = pause
-      recordAct(rows, asked, { at: now, action: 'pause' })
+      recordAudit(rows, asked, { at: now, action: 'pause' })
       return pause
     },
   }
@@ -155,7 +155,7 @@ export function resume({ now, ...asked }: Switched): Act<Pause | undefined> {
       const { pause } = rows
       if (!pause) return undefined
       rows.pause = undefined
-      recordAct(rows, asked, { at: now, action: 'resume' })
+      recordAudit(rows, asked, { at: now, action: 'resume' })
       return pause
     },
   }

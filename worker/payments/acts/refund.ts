@@ -18,7 +18,7 @@ import { REFUNDS, type RefundRow, type TransactionRow } from '../domain/rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { RefundResult } from '../domain/types.ts'
 import type { Act, Paused, Rules, WorkingSet } from './act.ts'
-import { recordAct, storeWithBooks } from './store.ts'
+import { recordAudit, storeWithBooks } from './store.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */
@@ -91,7 +91,7 @@ export function beginRefund(start: RefundStart): Act<RefundBegun> {
       rows.put({ transactions: [due], refunds: [refund] })
       const action = UNPAID_ENDS.includes(status) ? 'late_refund' : 'refund'
       const act = { at, action, transaction_id: transaction.id, amount: refund.amount } as const
-      recordAct(rows, start, { ...act, about: refund.id })
+      recordAudit(rows, start, { ...act, about: refund.id })
       return { state: 'begun', transaction: due, amount: refund.amount }
     },
   }

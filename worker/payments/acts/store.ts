@@ -168,7 +168,7 @@ export const othersOf = (
     .flatMap(({ id }) => rows.payment(id) ?? [])
 
 /** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
-export function recordAct(
+export function recordAudit(
   rows: WorkingSet,
   asked: { id: string; by?: string | undefined } | undefined,
   act: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,

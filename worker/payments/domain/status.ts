@@ -37,7 +37,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** A webhook that is not stored: a wrong signature, an old event, a failure while it was read. */
 export const REFUSED = ['invalid', 'stale', 'error'] as const
-export type Refused = (typeof REFUSED)[number]
+export type RefusedReason = (typeof REFUSED)[number]
 
 export const LIFECYCLE_EVENTS = [
   'PaymentInitiated',

@@ -176,7 +176,8 @@ export function openLedger(deps: LedgerDeps) {
   }
 }
 
-const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
+/** No act is at fault, and no retry helps. */
+const NOT_OF_AN_ACT = [LedgerRefused, OtherDatabase, SchemaMismatch]
 
 type Decided = { answer: unknown } | { error: unknown }
 
@@ -215,9 +216,8 @@ function runner(
       dispatch(newEvents(rows))
       return decided
     } catch (error) {
-      // No act is at fault, and no retry helps.
-      if (REFUSALS.some((refusal) => error instanceof refusal)) return acts.map(() => ({ error }))
-      throw error
+      if (!NOT_OF_AN_ACT.some((failure) => error instanceof failure)) throw error
+      return acts.map(() => ({ error }))
     }
   }
 

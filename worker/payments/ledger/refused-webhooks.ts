@@ -2,14 +2,14 @@
 // is beside each ledger, as the guard is, so that all Workers count and show the same.
 
 import type { Clock } from '../../shared/clock.ts'
-import type { Refused } from '../domain/status.ts'
+import type { RefusedReason } from '../domain/status.ts'
 import { DAY_MS } from '../domain/time.ts'
 
 export interface RefusedRow {
   /** The start of the minute, ms. */
   at: number
   gateway: string
-  reason: Refused
+  reason: RefusedReason
   count: number
 }
 

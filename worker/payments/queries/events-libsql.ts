@@ -33,7 +33,7 @@ import {
 import {
   type AuditedRow,
   type ReadEventRow,
-  toAct,
+  toAuditRecord,
   toCheck,
   toEventRecord,
   toRefund,
@@ -93,7 +93,7 @@ export const eventQueries = (run: RunQuery) => ({
         row: rowsOf<TransactionRow & { ours: string }>(rows)[0],
         refunds: rowsOf<RefundRow>(refunds),
         alerts: rowsOf<AlertRow>(alerts),
-        audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
+        audit: rowsOf<AuditedRow>(audit).map(listed(toAuditRecord)),
         notes: rowsOf<NoteRow>(notes).map(listed(NOTES.show)),
         parts,
       }),

@@ -12,7 +12,7 @@ import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
 import { AUDIT_SQL, allOf, listed, queryRunner, rowsOf } from './query-libsql.ts'
-import { type AuditedRow, toAct } from './shown.ts'
+import { type AuditedRow, toAuditRecord } from './shown.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {
@@ -83,7 +83,7 @@ export function libsqlQueries(
       const sql = `${AUDIT_SQL} WHERE true ${conditions} ORDER BY a.id DESC LIMIT :limit`
       return run({
         statements: [statement(sql, { ...given, limit })],
-        read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAct)),
+        read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAuditRecord)),
       })
     },
     /** Those that did not accept an event twice: after one failure, the next try often works. */

@@ -69,7 +69,7 @@ export type AuditedRow = AuditRow & {
   [Name in 'gateway' | 'reference' | 'currency']: string | null
 }
 
-export const toAct = (row: AuditedRow): AuditRecord => ({
+export const toAuditRecord = (row: AuditedRow): AuditRecord => ({
   ...AUDIT.show(row),
   ...present({
     gateway: row.gateway,

@@ -11,7 +11,7 @@ import {
   TooManyCallbacks,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import { REFUSED, type Refused } from '../domain/status.ts'
+import { REFUSED, type RefusedReason } from '../domain/status.ts'
 import { isoTime, staleness, startOfMinute } from '../domain/time.ts'
 import type { Notify, VerifiedWebhook } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
@@ -201,7 +201,7 @@ interface Received extends Fields {
 function refusalCount({ refusals, later, clock }: ReceiverDeps) {
   const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)
   let uncounted: readonly RefusedRow[] = []
-  return (gateway: string, reason: Refused): void => {
+  return (gateway: string, reason: RefusedReason): void => {
     const at = startOfMinute(clock.now())
     uncounted = withRow(uncounted, { at, gateway, reason, count: 1 })
     if (!counting.admits(clock.elapsed())) return

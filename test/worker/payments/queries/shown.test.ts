@@ -6,7 +6,7 @@ import { listed } from '../../../../worker/payments/queries/query-libsql.ts'
 import {
   type AuditedRow,
   type BookedRow,
-  toAct,
+  toAuditRecord,
   toCheck,
   toEventRecord,
   toMovement,
@@ -218,8 +218,8 @@ describe('what somebody did', () => {
     }
     const { transaction_id: transactionId, amount, currency, ...rest } = row
     const act = { ...rest, at: AT, transactionId }
-    expect(toAct(row)).toStrictEqual({ ...act, amount, currency })
-    expect(toAct({ ...row, amount: null })).toStrictEqual(act)
+    expect(toAuditRecord(row)).toStrictEqual({ ...act, amount, currency })
+    expect(toAuditRecord({ ...row, amount: null })).toStrictEqual(act)
   })
 })
 
