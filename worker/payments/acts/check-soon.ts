@@ -54,7 +54,7 @@ export function checkSoon(
 
 /** A webhook that is genuine and could not be read. */
 export interface UnreadableEvent {
-  /** Generated once for each delivery. */
+  /** Generated once for each time it is received. */
   id: string
   /** The fields, without their values. */
   why: string

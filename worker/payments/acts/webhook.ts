@@ -2,7 +2,7 @@
 // its payment, or parked until that appears. Pure.
 
 import { idMismatch } from '../domain/alerts.ts'
-import { type Applied, applyEvent, type Delivered } from '../domain/apply-event.ts'
+import { type Applied, applyEvent, type Receipt } from '../domain/apply-event.ts'
 import { withCheck, withCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import { newId } from '../domain/new-id.ts'
@@ -248,11 +248,6 @@ const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
 /** Its name where its own is taken: unlike that, of this call alone. */
 const again = ({ id, event_id }: EventName): string => `${event_id}:${id}`
 
-/** What comes with an event, and is not stored with it. */
-interface Delivery extends Delivered {
-  isPageClosed?: boolean
-}
-
 /**
  * Applies it to its payment, and first the payment that it tells of only together with what became
  * of it. Undefined: it was recorded before, and changes nothing now.
@@ -261,12 +256,12 @@ export function applyOnce(
   rows: WorkingSet,
   found: Matched,
   event: WebhookEventRow,
-  delivery: Delivery,
+  receipt: Receipt,
   rules: Rules,
 ): WebhookEventRow | undefined {
   const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
-  if (missed) recordApplied(rows, found, { ...missed, id: newId(delivery.now) }, delivery, rules)
-  return recordApplied(rows, matchIn(rows, event) ?? found, event, delivery, rules)
+  if (missed) recordApplied(rows, found, { ...missed, id: newId(receipt.now) }, receipt, rules)
+  return recordApplied(rows, matchIn(rows, event) ?? found, event, receipt, rules)
 }
 
 /**
@@ -292,28 +287,28 @@ function recordApplied(
   rows: WorkingSet,
   found: Matched,
   event: WebhookEventRow,
-  delivery: Delivery,
+  receipt: Receipt,
   rules: Rules,
 ): WebhookEventRow | undefined {
-  const { others, ...decided } = decideOn(found, event, delivery)
+  const { others, ...decided } = decideOn(found, event, receipt)
   // One that was parked is itself.
   const known = knownIn(rows, event)
   const isRead = known !== undefined && known !== event
   if (isRead && !isMoved(found.payment, decided.payment)) return undefined
   // An answer that was not used when it was read before is another event now.
   const stored = isRead ? { ...decided.event, event_id: again(event) } : decided.event
-  const decision = { ...decided, payment: withDelivery(decided.payment, stored, delivery) }
-  const { now } = delivery
+  const decision = { ...decided, payment: withReceipt(decided.payment, stored, receipt) }
+  const { now } = receipt
   storeWithBooks(rows, { before: found.payment, decision, now, event: stored }, rules)
   rows.put({ transactions: others, webhookEvents: [stored] })
   return stored
 }
 
 /** What the payment has of how its event came: by a check, or that its page is closed. */
-function withDelivery(
+function withReceipt(
   payment: Payment,
   { to_status, outcome }: WebhookEventRow,
-  { now, isAnswer, isPageClosed }: Delivery,
+  { now, isAnswer, isPageClosed }: Receipt,
 ): Payment {
   // Without an id it was given up, and not asked about.
   const isAsked = isAnswer && payment.transaction.gateway_transaction_id !== null
@@ -329,7 +324,7 @@ const isMoved = (before: Payment, after: Payment): boolean =>
   areDisputesChanged(before.disputes, after.disputes)
 
 /**
- * Refunds are read when an event is delivered, so an old one may come with news: a bank without ids
+ * Refunds are read when an event is received, so an old one may come with news: a bank without ids
  * names a second refund as it named the first.
  */
 function askAgain(
@@ -352,10 +347,10 @@ interface Decided extends Applied {
 function decideOn(
   { payment, others, isContradiction }: Matched,
   event: WebhookEventRow,
-  how: Delivered,
+  receipt: Receipt,
 ): Decided {
-  const { now, isAnswer = false } = how
-  if (!isContradiction) return { ...applyEvent(payment, event, how), others: [] }
+  const { now, isAnswer = false } = receipt
+  if (!isContradiction) return { ...applyEvent(payment, event, receipt), others: [] }
   const rejected = rejectEvent(payment, event, others[0], now)
   if (isAnswer) return { ...rejected, others: [] }
   const transaction = withCheckBy(payment.transaction, now)

@@ -45,9 +45,9 @@ export interface Applied extends Decision {
  * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
  * a wrong amount.
  */
-export function applyEvent(known: Payment, event: WebhookEventRow, delivered: Delivered): Applied {
+export function applyEvent(known: Payment, event: WebhookEventRow, receipt: Receipt): Applied {
   const captured = capturedIn(event)
-  const payment = withCaptured(known, captured, delivered.now)
+  const payment = withCaptured(known, captured, receipt.now)
   const { transaction } = payment
   const isMore = payment !== known && transaction.paid_at !== null
   const isPart = captured !== undefined && transaction.paid_at !== null
@@ -59,12 +59,12 @@ export function applyEvent(known: Payment, event: WebhookEventRow, delivered: De
     mismatch: mismatch ? 1 : 0,
     outcome: outcomeOf(payment, event, mismatch),
   }
-  const moved = move(payment, judged, delivered)
+  const moved = move(payment, judged, receipt)
   // A set or a sum of refunds says itself what came of it, and more that was paid always counts.
   const outcome = moved.outcome ?? judged.outcome
   const isApplied = isMore && (outcome === 'unchanged' || outcome === 'illegal')
   const stored = { ...judged, outcome: isApplied ? 'applied' : outcome }
-  const raised = alertsOf(payment, stored, delivered).filter(
+  const raised = alertsOf(payment, stored, receipt).filter(
     ({ kind }) => kind !== 'amount_mismatch' || captured === undefined || !isPartKnown(known),
   )
   return { ...moved, event: stored, alerts: [...moved.alerts, ...raised] }
@@ -113,9 +113,9 @@ type Judged = WebhookEventRow & { from_status: PaymentStatus }
 /** `outcome`: of an event whose refunds decide it. */
 type Moved = Decision & { outcome?: Outcome }
 
-function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  const { now } = delivered
-  const moved = moveMoney(payment, event, delivered)
+function move(payment: Payment, event: Judged, receipt: Receipt): Moved {
+  const { now } = receipt
+  const moved = moveMoney(payment, event, receipt)
   const set = disputeIn(event)
   if (!set) return moved
   const { amount: expectedAmount, currency: expectedCurrency } = expectedOf(payment, event)
@@ -128,17 +128,17 @@ function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
   return { ...moved, payment: isAsked ? withCheckAt(disputed, now) : disputed }
 }
 
-function moveMoney(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
+function moveMoney(payment: Payment, event: Judged, receipt: Receipt): Moved {
+  if (event.alert === 'refund_failed') return failRefund(payment, event, receipt)
   if (isRemark(event)) {
-    return event.refunds === null ? unchanged(payment) : applySet(payment, event, delivered)
+    return event.refunds === null ? unchanged(payment) : applySet(payment, event, receipt)
   }
   if (event.outcome === 'rejected') return unchanged(payment)
-  const { now } = delivered
+  const { now } = receipt
   const named = withKnownEnd(withLateMoney(withGatewayId(payment, event), event, now), event, now)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus ? changeStatus(named, event, now) : { payment: named, events: [] }
-  const refunded = applyRefunds(moved.payment, event, delivered)
+  const refunded = applyRefunds(moved.payment, event, receipt)
   const events = refunded.events.map((each) =>
     // The event's own id is that of its change of status.
     moved.events.length > 0 ? { ...each, id: newId(now) } : each,
@@ -217,14 +217,14 @@ const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEven
     : payment
 
 /** The refunds that it lists, or their sum; with the money, those that came before it. */
-function applyRefunds(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  if (event.refunds !== null) return applySet(payment, event, delivered)
-  if (isRefund(event.to_status)) return applySum(payment, event, delivered)
+function applyRefunds(payment: Payment, event: Judged, receipt: Receipt): Moved {
+  if (event.refunds !== null) return applySet(payment, event, receipt)
+  if (isRefund(event.to_status)) return applySum(payment, event, receipt)
   const isMoved = event.outcome === 'applied' || event.outcome === 'late_payment'
-  return isMoved ? settleRefunds(payment, payment, causeOf(event, delivered)) : unchanged(payment)
+  return isMoved ? settleRefunds(payment, payment, causeOf(event, receipt)) : unchanged(payment)
 }
 
-const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
+const causeOf = (event: WebhookEventRow, { now }: Receipt) => ({
   id: event.id,
   correlationId: event.correlation_id,
   now,
@@ -232,12 +232,12 @@ const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
 })
 
 /** What it changes in a payment that was paid is its outcome, whatever status it has. */
-function applySet(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  const { now } = delivered
+function applySet(payment: Payment, event: Judged, receipt: Receipt): Moved {
+  const { now } = receipt
   const set = JSON.parse(event.refunds ?? '') as RefundSet
   const read = withRefundSet(payment, set, now)
   const isSame = !areChanged(payment.refunds, read.refunds)
-  const settled = settleRefunds(payment, read, causeOf(event, delivered))
+  const settled = settleRefunds(payment, read, causeOf(event, receipt))
   const isEarly = isEarlyRefund(payment, event)
   const checked =
     isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment
@@ -262,13 +262,13 @@ const isEarlyRefund = ({ transaction }: Payment, { to_status }: Judged): boolean
   isUnpaid(transaction.status) && transaction.paid_at === null && isRefund(to_status)
 
 /** When the gateway had it so, by its clock; never ahead of ours, which would lock out the rest. */
-const timeOf = ({ occurred_at }: WebhookEventRow, { now }: Delivered): number =>
+const timeOf = ({ occurred_at }: WebhookEventRow, { now }: Receipt): number =>
   Math.min(occurred_at, now)
 
-function applySum(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  const { now, isAnswer = false } = delivered
+function applySum(payment: Payment, event: Judged, receipt: Receipt): Moved {
+  const { now, isAnswer = false } = receipt
   const { transaction } = payment
-  const at = timeOf(event, delivered)
+  const at = timeOf(event, receipt)
   const seen = isAnswer ? {} : { refunds_read_at: at }
   if (isEarlyRefund(payment, event)) {
     return unchanged(withTransaction(payment, { ...seen, next_check_at: now }))
@@ -283,7 +283,7 @@ function applySum(payment: Payment, event: Judged, delivered: Delivered): Moved 
     return { ...asked, ...(isMoved && { outcome: 'unchanged' }) }
   }
   const to = event.outcome === 'applied' ? { to: event.to_status } : {}
-  const settled = settleRefunds(payment, summed, { ...causeOf(event, delivered), ...to })
+  const settled = settleRefunds(payment, summed, { ...causeOf(event, receipt), ...to })
   if (settled.payment === payment) return unchanged(payment)
   const checked = withNextCheck(withTransaction(settled.payment, seen), null, now)
   return {
@@ -294,14 +294,14 @@ function applySum(payment: Payment, event: Judged, delivered: Delivered): Moved 
 }
 
 /** A gateway reports one failure. Which refund it was may be known only to the gateway. */
-function failRefund(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
-  const { now, refundId } = delivered
-  const at = timeOf(event, delivered)
+function failRefund(payment: Payment, event: WebhookEventRow, receipt: Receipt): Moved {
+  const { now, refundId } = receipt
+  const at = timeOf(event, receipt)
   const refund = failedRefund(payment, refundId, at, now)
   if (refund?.status === 'failed') return unchanged(payment)
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
-    const alert = eventAlert('refund_failed', payment, event, delivered)
+    const alert = eventAlert('refund_failed', payment, event, receipt)
     const alerts = isRaised(payment, event) ? [] : [alert]
     return { ...unchanged(asked), alerts }
   }
@@ -310,20 +310,22 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   const seen = withTransaction(failed, { refunds_read_at: at })
   const { status } = payment.transaction
   // What was left of the others may be everything: a failure moves no status.
-  const settled = settleRefunds(payment, seen, { ...causeOf(event, delivered), to: status })
+  const settled = settleRefunds(payment, seen, { ...causeOf(event, receipt), to: status })
   if (status === 'Pending') return settled
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
 }
 
-/** What only this delivery of an event has. */
-export interface Delivered {
+/** What comes with an event, and is not stored with it. */
+export interface Receipt {
   now: number
   /** The refund that failed, by our id or the gateway's. */
   refundId?: string | undefined
   /** It is the gateway's answer to a check. */
   isAnswer?: boolean
+  /** Its page can no longer be paid. */
+  isPageClosed?: boolean
 }
 
 /** It reports no status. */
@@ -340,10 +342,10 @@ const isRaised = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): bo
 const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')
 
 /** One event may raise two: a late payment, and a wrong amount. */
-function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
+function alertsOf(before: Payment, event: WebhookEventRow, receipt: Receipt): Alert[] {
   const { id } = before.transaction
   // Also of an event without an alert: one whose error is not JSON must not be applied.
-  const about = eventAlert('late_payment', before, event, delivered)
+  const about = eventAlert('late_payment', before, event, receipt)
   const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
@@ -357,7 +359,7 @@ function eventAlert(
   kind: Alert['kind'],
   payment: Payment,
   event: WebhookEventRow,
-  { now, refundId }: Delivered,
+  { now, refundId }: Receipt,
 ): Alert {
   const expected = expectedOf(payment, event)
   const { amount, currency } = event

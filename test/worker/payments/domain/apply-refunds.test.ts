@@ -1,7 +1,7 @@
 // What the refunds in a gateway's event do: a list of them, their sum, or that one has failed.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent, type Delivered } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent, type Receipt } from '../../../../worker/payments/domain/apply-event.ts'
 import type {
   RefundRow,
   TransactionRow,
@@ -60,7 +60,7 @@ const REFUNDS: Record<string, RefundRow> = {
   'ours failed': { ...OURS, status: 'failed' },
   theirs: refundRow({ gateway_refund_id: 'g', status: 'succeeded', request_hash: null }),
 }
-const EVENTS: Record<string, Partial<WebhookEventRow> & Pick<Delivered, 'refundId'>> = {
+const EVENTS: Record<string, Partial<WebhookEventRow> & Pick<Receipt, 'refundId'>> = {
   'a part': PART,
   everything: ALL,
   payment: {},
