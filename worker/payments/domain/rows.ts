@@ -231,11 +231,9 @@ export const TABLES = {
   outbox: OUTBOX,
   deliveries: DELIVERIES,
   alerts: ALERTS,
-  /** Never loaded: no decision looks back at it. */
+  /** The rest is never loaded: no decision looks back at it. */
   audit: AUDIT,
-  /** Never loaded. */
   movements: MOVEMENTS,
-  /** Never loaded. */
   notes: NOTES,
 } as const satisfies Record<keyof Rows, unknown>
 
@@ -276,12 +274,9 @@ export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
     detail: json<AlertDetail>(row.detail) ?? {},
   }
   if (acknowledgedAt === undefined) return raised
-  return {
-    ...raised,
-    acknowledgedAt,
-    acknowledgedBy: row.acknowledged_by ?? '',
-    ...present({ gatewayReference: row.gateway_reference }),
-  }
+  const { acknowledged_by, gateway_reference: gatewayReference } = row
+  const acknowledged = { acknowledgedAt, acknowledgedBy: acknowledged_by ?? '' }
+  return { ...raised, ...acknowledged, ...present({ gatewayReference }) }
 }
 
 type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], null> }
@@ -373,9 +368,10 @@ function table<const Of extends Columns>(name: string, columns: Of) {
   // Read from JSON, since the runtime gives such an object a shape, which all of its copies share.
   // Made key by key, one of so many columns would be a dictionary, and its copies twice as slow.
   const empty = JSON.parse(`{${names.map((column) => `"${column}":null`).join()}}`) as Row<Of>
-  const shown = Object.entries(columns).flatMap(([column, { show }]) =>
-    show ? [{ column, as: camelCase(column), show: show as (value: unknown) => unknown }] : [],
-  )
+  const shown = Object.entries(columns).flatMap(([column, { show }]) => {
+    const as = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    return show ? [{ column, as, show: show as (value: unknown) => unknown }] : []
+  })
   return {
     name,
     columns,
@@ -398,8 +394,4 @@ function table<const Of extends Columns>(name: string, columns: Of) {
       return out as Shown<Of>
     },
   }
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
