@@ -385,19 +385,12 @@ function withLateAlert(row: TransactionRow, { attempts }: Known): TransactionRow
  * for another request.
  */
 export function openBy(found: FoundCharge, now: number): OpenCharge | undefined {
-  switch (found.state) {
-    case 'unknown':
-      return { transaction: found.transaction, isPageOpen: false }
-    case 'answered': {
-      const { transaction } = found
-      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
-    }
-    case 'conflict': {
-      const { transaction, over } = found
-      const isOpen = over === 'reference' && transaction.status === 'Pending'
-      return isOpen ? { transaction, isPageOpen: true } : undefined
-    }
-    default:
-      return undefined
+  if (!('transaction' in found)) return undefined
+  const { transaction, state } = found
+  if (state === 'conflict') {
+    const isOpen = found.over === 'reference' && transaction.status === 'Pending'
+    return isOpen ? { transaction, isPageOpen: true } : undefined
   }
+  const isLost = state === 'unknown' || isExpiredPage(transaction, now)
+  return isLost ? { transaction, isPageOpen: false } : undefined
 }

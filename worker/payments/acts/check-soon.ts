@@ -2,7 +2,7 @@
 // with its gateway, and a person must know where more of its kind may be lost. Pure.
 
 import { alertAbout, raiseAlert } from '../domain/alerts.ts'
-import { withCheckBy } from '../domain/check-times.ts'
+import { withCheckBy, withPaymentCheckBy } from '../domain/check-times.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Alert,
@@ -44,7 +44,7 @@ export function checkSoon(
       const { payment, others } = matched
       const decision = unreadable
         ? rememberUnreadable(payment, unreadable, now)
-        : unchanged(withTransaction(payment, withCheckBy(payment.transaction, now)))
+        : unchanged(withPaymentCheckBy(payment, now))
       store(rows, decision, rules)
       rows.put({ transactions: others.map((other) => withCheckBy(other, now)) })
       return undefined
@@ -88,8 +88,7 @@ function unreadableAlert(
  */
 function rememberUnreadable(payment: Payment, unreadable: UnreadableEvent, now: number): Decision {
   const { payment: remembered, alerts } = unreadableTwice(payment, unreadable, 'webhooks', now)
-  const asked = withCheckBy(remembered.transaction, now)
-  return { payment: withTransaction(remembered, asked), events: [], alerts }
+  return { payment: withPaymentCheckBy(remembered, now), events: [], alerts }
 }
 
 /** The first time, the gateway may only be in disorder. */

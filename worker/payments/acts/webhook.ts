@@ -3,18 +3,11 @@
 
 import { idMismatch } from '../domain/alerts.ts'
 import { type Applied, applyEvent, type Receipt } from '../domain/apply-event.ts'
-import { withCheck, withCheckBy } from '../domain/check-times.ts'
+import { withCheck, withCheckBy, withPaymentCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import { newId } from '../domain/new-id.ts'
 import { newest, withPageClosed } from '../domain/open-charge.ts'
-import {
-  differs,
-  isRefund,
-  isUnpaid,
-  type Payment,
-  unchanged,
-  withTransaction,
-} from '../domain/payment.ts'
+import { differs, isRefund, isUnpaid, type Payment, unchanged } from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
 import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
@@ -335,8 +328,7 @@ function askAgain(
   now: number,
 ): void {
   if (isContradiction || !refunds || !differsFrom(payment.refunds, refunds)) return
-  const asked = withTransaction(payment, withCheckBy(payment.transaction, now))
-  store(rows, unchanged(asked), rules)
+  store(rows, unchanged(withPaymentCheckBy(payment, now)), rules)
 }
 
 interface Decided extends Applied {
@@ -353,9 +345,8 @@ function decideOn(
   if (!isContradiction) return { ...applyEvent(payment, event, receipt), others: [] }
   const rejected = rejectEvent(payment, event, others[0], now)
   if (isAnswer) return { ...rejected, others: [] }
-  const transaction = withCheckBy(payment.transaction, now)
   const asked = others.map((other) => withCheckBy(other, now))
-  return { ...rejected, payment: { ...rejected.payment, transaction }, others: asked }
+  return { ...rejected, payment: withPaymentCheckBy(payment, now), others: asked }
 }
 
 /**

@@ -2,7 +2,7 @@
 // raised, opened again and settled. Pure.
 
 import { type Alert, heldAmount, type Payment, withTransaction } from './payment.ts'
-import { ALERTS, type AlertRow, type TransactionRow } from './rows.ts'
+import { ALERTS, type AlertRow, type TransactionRow, type WebhookEventRow } from './rows.ts'
 import { ALERT_KINDS, type AlertKind, DELIVERY_ALERTS } from './status.ts'
 import { isoTime } from './time.ts'
 import type { AlertDetail, OpenAlert } from './types.ts'
@@ -79,6 +79,16 @@ export function raiseAlert(
   const id = known?.id ?? newId()
   return ALERTS.row({ id, kind, subject, gateway, transaction_id, detail, created_at })
 }
+
+/** The same event came before, and raised its alert; its own row may be gone since. */
+export const isRaisedBy = (
+  { alert, event_id }: WebhookEventRow,
+  { alerts }: Pick<Payment, 'alerts'>,
+): boolean =>
+  alerts.some(
+    ({ kind, detail }) =>
+      kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,
+  )
 
 /** The payment with these alerts, new or changed: its row has the most urgent that is open. */
 export function withAlerts(payment: Payment, changed: readonly AlertRow[]): Payment {

@@ -1,9 +1,9 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import { alertAbout, withSettled } from './alerts.ts'
+import { alertAbout, isRaisedBy, withSettled } from './alerts.ts'
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
-import { endedCheckAt, nextCheckAt, withCheckBy } from './check-times.ts'
+import { endedCheckAt, nextCheckAt, withPaymentCheckBy } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
@@ -125,7 +125,7 @@ function move(payment: Payment, event: Judged, receipt: Receipt): Moved {
   // What was refunded of money that was not known here is not known either.
   const isMissed = isUnpaid(event.from_status) && !isRemark(event) && event.refunds === null
   const isAsked = isMissed || isDisputeUnused(payment.disputes, set, now)
-  return { ...moved, payment: isAsked ? withCheckAt(disputed, now) : disputed }
+  return { ...moved, payment: isAsked ? withPaymentCheckBy(disputed, now) : disputed }
 }
 
 function moveMoney(payment: Payment, event: Judged, receipt: Receipt): Moved {
@@ -206,11 +206,6 @@ function withNextCheck(payment: Payment, next_check_at: number | null, now: numb
   return withTransaction(payment, { next_check_at: nextCheckAt(now, now) ?? null })
 }
 
-const withCheckAt = (payment: Payment, at: number): Payment => ({
-  ...payment,
-  transaction: withCheckBy(payment.transaction, at),
-})
-
 const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment =>
   payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
     ? withTransaction(payment, { gateway_transaction_id })
@@ -254,7 +249,7 @@ function applySet(payment: Payment, event: Judged, receipt: Receipt): Moved {
 function askedAgain(payment: Payment, set: RefundSet, now: number): Payment {
   const { refunds_read_at: storedAt } = payment.transaction
   const isUnused = areReadLater(payment, set.readAt, now) && differsFrom(payment.refunds, set)
-  return isUnused ? withCheckAt(payment, Math.max(now, storedAt ?? now)) : payment
+  return isUnused ? withPaymentCheckBy(payment, Math.max(now, storedAt ?? now)) : payment
 }
 
 /** Its payment is not known to be paid: the gateway is asked for the real status. */
@@ -302,7 +297,7 @@ function failRefund(payment: Payment, event: WebhookEventRow, receipt: Receipt):
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
     const alert = eventAlert('refund_failed', payment, event, receipt)
-    const alerts = isRaised(payment, event) ? [] : [alert]
+    const alerts = isRaisedBy(event, payment) ? [] : [alert]
     return { ...unchanged(asked), alerts }
   }
   const error = event.error ?? JSON.stringify(FAILED)
@@ -330,13 +325,6 @@ export interface Receipt {
 
 /** It reports no status. */
 const isRemark = ({ alert, disputes }: Reported): boolean => alert !== null && disputes === null
-
-/** The same event came before; its row may be gone since. */
-const isRaised = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
-  alerts.some(
-    ({ kind, detail }) =>
-      kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,
-  )
 
 /** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
 const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')

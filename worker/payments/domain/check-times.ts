@@ -61,6 +61,9 @@ export const endedCheckAt = (
 export const withCheckBy = (row: TransactionRow, at: number): TransactionRow =>
   row.next_check_at !== null && row.next_check_at <= at ? row : { ...row, next_check_at: at }
 
+export const withPaymentCheckBy = (payment: Payment, at: number): Payment =>
+  withTransaction(payment, withCheckBy(payment.transaction, at))
+
 /** The gateway was asked about it: also a check that changed nothing is seen. */
 export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
   withTransaction(payment, { last_check_at: now, last_check_status: status })
