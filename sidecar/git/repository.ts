@@ -85,30 +85,22 @@ class OneRepository {
   readonly #failed = new Map<string, number>()
   readonly #leading: GitTree
   readonly #moves: string
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #onAway: () => void
+  readonly #deps: RepositoriesDeps
   readonly #moved: () => readonly string[]
   readonly #followers = new Set<() => void>()
   #trees: readonly TreeNow[] = []
   #looking: Promise<void> | undefined
   #cancel: () => void = () => undefined
 
-  constructor(
-    leading: GitTree,
-    { clock, log, path, onAway = () => undefined }: RepositoriesDeps,
-    moved: () => readonly string[],
-  ) {
-    this.#onAway = onAway
+  constructor(leading: GitTree, deps: RepositoriesDeps, moved: () => readonly string[]) {
+    this.#deps = deps
     this.#moved = moved
     this.top = leading.dir
     this.#leading = leading
     this.#moves = join(leading.gitFolder, 'logs/HEAD')
-    this.#git = openGit(leading.common, path)
+    this.#git = openGit(leading.common, deps.path)
     this.blob = this.#git.blob
     this.blobs = this.#git.blobs
-    this.#clock = clock
-    this.#log = log
   }
 
   trees = (): readonly TreeNow[] => this.#trees
@@ -144,9 +136,9 @@ class OneRepository {
 
   /** Resolves once git does not write the leading tree, or after 300 ms. */
   async whenIdle(): Promise<void> {
-    const until = this.#clock.elapsed() + IDLE_WITHIN_MS
-    while (isBusy(this.#leading.gitFolder) && this.#clock.elapsed() < until) {
-      await new Promise<void>((resolve) => this.#clock.after(IDLE_LOOK_MS, resolve))
+    const until = this.#deps.clock.elapsed() + IDLE_WITHIN_MS
+    while (isBusy(this.#leading.gitFolder) && this.#deps.clock.elapsed() < until) {
+      await new Promise<void>((resolve) => this.#deps.clock.after(IDLE_LOOK_MS, resolve))
     }
   }
 
@@ -162,11 +154,11 @@ class OneRepository {
 
   /** Undefined: there was no answer, now or shortly before. */
   async #ask<T>(what: string, call: () => Promise<T | undefined>): Promise<T | undefined> {
-    const now = this.#clock.elapsed()
+    const now = this.#deps.clock.elapsed()
     for (const [key, at] of this.#failed) if (now - at >= AGAIN_MS) this.#failed.delete(key)
     if (this.#failed.has(what)) return undefined
     const answer = await call()
-    if (answer === undefined) this.#failed.set(what, this.#clock.elapsed())
+    if (answer === undefined) this.#failed.set(what, this.#deps.clock.elapsed())
     return answer
   }
 
@@ -216,29 +208,29 @@ class OneRepository {
       trees.push(...this.#away(trees))
       const dirs = new Set(trees.map(({ dir }) => dir))
       for (const { name: tree, dir } of this.#trees) {
-        if (!dirs.has(dir)) this.#log('info', 'tree.left', { tree, dir })
+        if (!dirs.has(dir)) this.#deps.log('info', 'tree.left', { tree, dir })
       }
       this.#trees = trees
     } catch (error) {
-      this.#log('error', 'trees.defect', { error: messageOf(error) })
+      this.#deps.log('error', 'trees.defect', { error: messageOf(error) })
     }
     this.#looking = undefined
     for (const onLook of this.#followers) onLook()
     if (this.#followers.size > 0) {
       const pauseMs = LOOK_MS.perMs * (performance.now() - startedAt)
       const dueMs = Math.min(Math.max(pauseMs, LOOK_MS.least), LOOK_MS.most)
-      this.#cancel = this.#clock.after(dueMs, () => void this.#look())
+      this.#cancel = this.#deps.clock.after(dueMs, () => void this.#look())
     }
   }
 
   /** Those that git knows, and whose folder is gone. */
   #away(there: readonly TreeNow[]): TreeNow[] {
-    const now = this.#clock.elapsed()
+    const now = this.#deps.clock.elapsed()
     const found = new Set(there.map(({ gitFolder }) => gitFolder))
     const away = this.#trees.filter(({ gitFolder, awaySince = now }) => {
       return !found.has(gitFolder) && isThere(gitFolder) && now - awaySince < AWAY_MS
     })
-    if (away.some(({ awaySince }) => awaySince === undefined)) this.#onAway()
+    if (away.some(({ awaySince }) => awaySince === undefined)) this.#deps.onAway?.()
     return away.map((tree) => ({ ...tree, awaySince: tree.awaySince ?? now }))
   }
 
@@ -257,10 +249,10 @@ class OneRepository {
     const ask = () => this.#git.mergeBases(headOf(this.#leading), headOf(tree))
     const found = await this.#ask(`${name}\n${heads}`, ask)
     const bases = found ?? known?.bases
-    if (known?.dir !== dir) this.#log('info', 'tree.found', { tree: name, dir, branch })
+    if (known?.dir !== dir) this.#deps.log('info', 'tree.found', { tree: name, dir, branch })
     if (!bases?.length && (!known || known.bases?.length)) {
       const why = 'its tasks count as changed once they were seen to change'
-      this.#log('warn', 'tree.no_merge_base', { tree: name, dir, why })
+      this.#deps.log('warn', 'tree.no_merge_base', { tree: name, dir, why })
     }
     // Without an answer it is asked again.
     return { ...now, bases: bases?.length ? bases : undefined, heads: found ? heads : '' }

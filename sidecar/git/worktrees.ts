@@ -193,14 +193,25 @@ export async function leadingBoard(
   folder: string,
   search?: Search,
 ): Promise<{ store: Store; dir: string } | undefined> {
-  for (const other of await treesOf(tree.common)) {
+  const trees = await treesOf(tree.common)
+  for await (const { store, refused, dir } of boardsIn(trees, tree, folder, search))
+    if (!refused) return { store, dir }
+  return undefined
+}
+
+/** The boards that these trees have where a tree has a folder. */
+async function* boardsIn(
+  trees: readonly GitTree[],
+  tree: GitTree,
+  folder: string,
+  search?: Search,
+) {
+  for (const other of trees) {
     const dir = inTree(tree, folder, other)
     // A link could lead anywhere.
     if ((await realFolder(dir)) !== dir) continue
-    for await (const { store, refused } of storesIn(dir, search))
-      if (!refused) return { store, dir }
+    for await (const found of storesIn(dir, search)) yield { ...found, dir }
   }
-  return undefined
 }
 
 /**
@@ -220,21 +231,12 @@ export async function leadingFolder(folder: string): Promise<string> {
   const trees = await treesOf(tree.common)
   for (const among of [trees.filter(isOwn), trees]) {
     for (let at = here; isWithin(at, tree.dir); at = dirname(at)) {
-      if (!(await hasBoard(among, tree, at))) continue
+      if ((await boardsIn(among, tree, at).next()).done) continue
       const leading = await leadingBoard(tree, at)
       return leading === undefined || leading.dir === at ? folder : leading.dir
     }
   }
   return folder
-}
-
-async function hasBoard(among: readonly GitTree[], tree: GitTree, folder: string) {
-  for (const other of among) {
-    const dir = inTree(tree, folder, other)
-    if ((await realFolder(dir)) !== dir) continue
-    for await (const _ of storesIn(dir)) return true
-  }
-  return false
 }
 
 /**
