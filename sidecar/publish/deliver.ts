@@ -35,6 +35,7 @@ export interface Delivery {
 
 export class Change {
   readonly #deps: Delivery
+  /** Keys that still have to be sent. */
   readonly #pending: Set<Key>
   /** What reading the others brought along. */
   readonly #followed = new Set<Key>()
@@ -54,12 +55,7 @@ export class Change {
     this.#main = deps.main
   }
 
-  /** Keys that still have to be sent. */
-  get pending(): ReadonlySet<Key> {
-    return this.#pending
-  }
-
-  /** Sends everything; answers the failure that stopped it, with `pending` holding the rest. */
+  /** Sends everything; answers the failure that stopped it. Then `keys` has the rest. */
   async send(): Promise<Failure | undefined> {
     const failure = await this.#sendAll()
     // Some were read twice: the arrival of the first says nothing about the second.
