@@ -93,6 +93,8 @@ export class Sidecar {
   readonly #intake: Intake
   readonly #status: StoreStatus
   readonly #started = Promise.withResolvers<void>()
+  /** Resolves when the board is known and watched, or `run` ended before. */
+  readonly started = this.#started.promise
   /** When what is due, by `clock.elapsed()`. */
   readonly #due = { scan: 0, held: NEVER, stale: NEVER, save: NEVER }
   #scanWhy = 'start'
@@ -120,11 +122,6 @@ export class Sidecar {
     })
     this.#status = new StoreStatus(deps)
     this.#intake = new Intake({ board, read, log, elapsed: () => clock.elapsed() })
-  }
-
-  /** Resolves when the board is known and watched, or `run` ended before. */
-  get started(): Promise<void> {
-    return this.#started.promise
   }
 
   /** Runs until `signal` aborts; then looks once more and sends what is pending. */

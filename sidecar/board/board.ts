@@ -115,13 +115,9 @@ export class Board implements Records {
   }
 
   /** Hash of the text that is known of a file. */
-  hashOf(path: string): string | undefined {
-    return (this.trees.filesAt(path) ?? this.files).hashOf(path)
-  }
+  hashOf = (path: string): string | undefined => this.#filesAt(path).hashOf(path)
 
-  factsOf(path: string): readonly Fact[] {
-    return (this.trees.filesAt(path) ?? this.files).factsOf(path)
-  }
+  factsOf = (path: string): readonly Fact[] => this.#filesAt(path).factsOf(path)
 
   /** Where its file is below the project's folder. Undefined: it is in none there. */
   placeOf({ path, tree }: Fact): string | undefined {
@@ -129,9 +125,9 @@ export class Board implements Records {
   }
 
   /** The next scan reports the file, even with the same stat. */
-  distrust(path: string): void {
-    ;(this.trees.filesAt(path) ?? this.files).distrust(path)
-  }
+  distrust = (path: string): void => this.#filesAt(path).distrust(path)
+
+  #filesAt = (path: string) => this.trees.filesAt(path) ?? this.files
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, file: ParsedFile | null): void {
@@ -205,21 +201,11 @@ export class Board implements Records {
   }
 
   /** When the next session becomes stalled. Undefined: none will unless a file changes. */
-  nextStaleAt(): number | undefined {
-    return this.#relations.nextStaleAt(this.#derivedAt)
-  }
+  nextStaleAt = (): number | undefined => this.#relations.nextStaleAt(this.#derivedAt)
 
-  root(): string {
-    return this.#hashes.root()
-  }
-
-  buckets(): string[] {
-    return this.#hashes.buckets()
-  }
-
-  bucket(n: number): Record<Key, string> {
-    return this.#hashes.bucket(n)
-  }
+  root = (): string => this.#hashes.root()
+  buckets = (): string[] => this.#hashes.buckets()
+  bucket = (n: number): Record<Key, string> => this.#hashes.bucket(n)
 
   follow(): Key[] {
     if (!this.#reader.takeIsAhead()) return []

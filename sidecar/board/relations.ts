@@ -75,26 +75,23 @@ export class Relations {
   add(fact: Fact, wasHolder?: boolean): void {
     if (wasHolder === undefined) this.holders.add(fact)
     else this.holders.restore(fact, wasHolder)
-    if (fact.kind === 'task') {
-      for (const dep of fact.deps) this.#dependents.add(this.#store.fold(dep), fact)
-      const change = archivedChangeOf(fact)
-      if (change !== undefined) this.#archived.add(this.#store.fold(change), fact)
-    }
-    if (fact.kind !== 'session') return
-    this.#sessions.add(this.#store.fold(fact.task), fact)
-    if (this.#staleAt(fact) !== undefined) this.#running.add(fact)
+    this.#index(fact, 'add')
+    if (fact.kind === 'session' && this.#staleAt(fact) !== undefined) this.#running.add(fact)
   }
 
   remove(fact: Fact): void {
     this.holders.remove(fact)
-    if (fact.kind === 'task') {
-      for (const dep of fact.deps) this.#dependents.remove(this.#store.fold(dep), fact)
-      const change = archivedChangeOf(fact)
-      if (change !== undefined) this.#archived.remove(this.#store.fold(change), fact)
-    }
-    if (fact.kind !== 'session') return
-    this.#sessions.remove(this.#store.fold(fact.task), fact)
-    this.#running.delete(fact)
+    this.#index(fact, 'remove')
+    if (fact.kind === 'session') this.#running.delete(fact)
+  }
+
+  /** Under the ids by which others look for it. */
+  #index(fact: Fact, act: 'add' | 'remove'): void {
+    if (fact.kind === 'session') this.#sessions[act](this.#store.fold(fact.task), fact)
+    if (fact.kind !== 'task') return
+    for (const dep of fact.deps) this.#dependents[act](this.#store.fold(dep), fact)
+    const change = archivedChangeOf(fact)
+    if (change !== undefined) this.#archived[act](this.#store.fold(change), fact)
   }
 
   get rules(): Rules {

@@ -51,6 +51,10 @@ export class BoardRun {
   readonly #since: number | undefined
   readonly #shown = Promise.withResolvers<void>()
   readonly #shownOrFailed = Promise.withResolvers<void>()
+  /** The edge holds it, or says how far it is. */
+  readonly shown = this.#shown.promise
+  /** The same, or the edge cannot have it without a person. */
+  readonly shownOrFailed = this.#shownOrFailed.promise
   /** Ends its sidecar alone. */
   readonly #leaving = new AbortController()
   #state: 'waiting' | 'open' | 'failed' = 'waiting'
@@ -73,16 +77,6 @@ export class BoardRun {
     this.#plan = plan
     this.#log = (level, event, fields) => plan.options.log(level, event, { ...fields, board: name })
     this.#since = since
-  }
-
-  /** The edge holds it, or says how far it is. */
-  get shown(): Promise<void> {
-    return this.#shown.promise
-  }
-
-  /** The same, or the edge cannot have it without a person. */
-  get shownOrFailed(): Promise<void> {
-    return this.#shownOrFailed.promise
   }
 
   /** When its sidecar has ended. */
