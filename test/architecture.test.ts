@@ -131,10 +131,12 @@ describe('the imports', () => {
     expect(shared).toEqual([])
   })
 
-  it('the client imports nothing but itself', () => {
+  it('the client imports nothing but itself and the clock of every process', () => {
     const client = inside('libraries/client')
     expect(client.length).toBeGreaterThan(10)
-    const own = (name: string) => name.startsWith('libraries/client/')
+    const clock = 'worker/shared/clock.ts'
+    expect(sources.find(({ file }) => file === clock)?.imports).toEqual([])
+    const own = (name: string) => name.startsWith('libraries/client/') || name === clock
     expect(offences(client, (name, source) => !own(name) && !isApiType(name, source))).toEqual([])
   })
 
@@ -198,6 +200,7 @@ describe('the imports', () => {
       'worker/board/notices/notice-turn.ts',
       'worker/shared/notice-rules.ts',
       'worker/shared/board-settings.ts',
+      'worker/shared/clock.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>

@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BoardStatus, Boards } from '../../libraries/api/types.ts'
-import { hostClock } from '../../libraries/client/clock.ts'
 import { Connection } from '../../libraries/client/connection.ts'
 import { parseMessage, taskRoute } from '../../libraries/client/message.ts'
 import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
@@ -11,6 +10,7 @@ import { isFinal } from '../../libraries/client/stream.ts'
 import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { askEdge, type EdgeAddress } from '../request.ts'
 import { type Step, stepFeed, type WatchedBoard } from './watched-board.ts'
 

@@ -1,7 +1,7 @@
 // A poller with the clock of this page, which knows when it is visible and online. An ended session
 // shows the sign-in.
 
-import { hostClock } from '../../libraries/client/clock.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { ApiProblem } from './http.ts'
 import { Poller, type PollerDeps } from './poller.ts'
 import { expire } from './session.ts'

@@ -1,7 +1,8 @@
 // Polls while the page is visible: one round at a time, less often after failures, at once on
 // request. It has no clock and does no I/O.
 
-import { backoffMs, type Clock } from '../../libraries/client/clock.ts'
+import { RETRY } from '../../libraries/client/requests.ts'
+import { backoffMs, type Clock } from '../../worker/shared/clock.ts'
 
 export type Freshness =
   | { name: 'loading' }
@@ -110,10 +111,7 @@ export class Poller {
     const waitMs =
       this.#failures === 0
         ? ROUND_MS
-        : Math.max(
-            ROUND_MS,
-            backoffMs(this.#failures, () => clock.random()),
-          )
+        : Math.max(ROUND_MS, backoffMs(this.#failures, RETRY, clock.random()))
     // A hidden page stops polling here, and `wake` starts it again.
     this.#cancelTimer = clock.after(waitMs, () => {
       if (isVisible()) void this.#round()

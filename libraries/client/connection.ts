@@ -1,6 +1,7 @@
 // Keeps a stream open: dials again when it ends or falls silent, or when its token expires.
 
-import { backoffMs, type Clock } from './clock.ts'
+import { backoffMs, type Clock } from '../../worker/shared/clock.ts'
+import { RETRY } from './requests.ts'
 import type { OpenStream, StreamEnd, StreamSource } from './stream.ts'
 import type { BoardError, LostReason } from './types.ts'
 
@@ -135,7 +136,7 @@ export class Connection {
     // Silence means that our own connection died, not the edge. No crowd of clients redials with
     // us, so there is no need for a random wait.
     const isAlone = end.reason === 'silent' && this.#failures === 0
-    const backoff = backoffMs(this.#failures, clock.random)
+    const backoff = backoffMs(Math.max(1, this.#failures), RETRY, clock.random())
     this.#timer('redial', isAlone ? 0 : Math.max(this.#retryMs, backoff), () => this.#dial())
     on.lost(end.reason)
   }

@@ -1,6 +1,6 @@
 // Requests to the edge: URL, token, timeout, errors.
 
-import type { Clock } from './clock.ts'
+import type { Backoff, Clock } from '../../worker/shared/clock.ts'
 import { isPage } from './host.ts'
 import { BoardError, type WatchBoardOptions } from './types.ts'
 
@@ -31,6 +31,9 @@ export interface Answered {
 
 /** The boards that the token covers: of no single repository. */
 export const BOARDS_ROUTE = '/boards'
+
+/** The wait before a next try, by the failures in a row. */
+export const RETRY: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
 /** For the headers only: the body of a long list may take longer. */
 const HEADERS_MS = 20_000

@@ -1,7 +1,8 @@
 // Keeps one read endpoint up to date: reads again after each change, and retries after a failure.
 
-import { backoffMs, type Clock } from './clock.ts'
+import { backoffMs, type Clock } from '../../worker/shared/clock.ts'
 import type { ReadResult } from './reads.ts'
+import { RETRY } from './requests.ts'
 import { isFinal } from './stream.ts'
 import { BoardError } from './types.ts'
 
@@ -146,7 +147,7 @@ export class Resource {
     // `invalidate` from reading; only `revalidate` does.
     this.#cancelRetry = isFinal(error)
       ? () => undefined
-      : clock.after(backoffMs(this.#failures, clock.random), () => {
+      : clock.after(backoffMs(this.#failures, RETRY, clock.random()), () => {
           this.#cancelRetry = undefined
           void this.#run()
         })

@@ -1,7 +1,7 @@
 // The event stream through an EventSource and a ticket, for hosts whose fetch cannot stream. An
 // EventSource hides pings, so silence is not seen here. Redialling is ours, not the EventSource's.
 
-import type { Clock } from './clock.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Edge } from './requests.ts'
 import { endOf, type OpenStream, type StreamEvents, type StreamSource } from './stream.ts'
 import type { EventSourceClass, EventSourceLike } from './types.ts'

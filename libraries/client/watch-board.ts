@@ -1,6 +1,6 @@
 // The function `watchBoard`, and how it puts a watch together from its options. Wiring only.
 
-import { hostClock } from './clock.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { Connection } from './connection.ts'
 import { followLifecycle, isVisible, pageOrigin, report } from './host.ts'
 import { Reads } from './reads.ts'

@@ -1,5 +1,6 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
+import type { Clock } from '../../worker/shared/clock.ts'
 import type {
   Activity,
   BoardStatus,
@@ -10,7 +11,6 @@ import type {
   TaskDetail,
 } from '../api/types.ts'
 import { ASK_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
-import type { Clock } from './clock.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
 import type { Lifecycle } from './host.ts'
 import { activityRoute, isNewer, parseMessage, taskRoute } from './message.ts'

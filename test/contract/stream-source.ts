@@ -2,10 +2,10 @@
 
 import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Clock, hostClock } from '../../libraries/client/clock.ts'
 import { Edge as ClientEdge } from '../../libraries/client/requests.ts'
 import type { OpenStream, StreamSource } from '../../libraries/client/stream.ts'
 import { eventSourceStreams } from '../../libraries/client/stream-event-source.ts'
+import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import {
   type Edge,
   publishedRepo,

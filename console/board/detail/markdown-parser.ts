@@ -1,6 +1,6 @@
 // Has Markdown parsed in a worker, one text at a time. A worker that takes too long is ended.
 
-import type { Clock } from '../../../libraries/client/clock.ts'
+import type { Clock } from '../../../worker/shared/clock.ts'
 import type { MarkdownNode } from './markdown-tree.ts'
 
 const DEADLINE_MS = 1_000

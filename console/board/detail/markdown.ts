@@ -2,7 +2,7 @@
 // tricked. So only what is listed here is allowed.
 
 import DOMPurify, { type Config } from 'dompurify'
-import { hostClock } from '../../../libraries/client/clock.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
 import { type MarkdownTree, markdownParser, type ParserWorker } from './markdown-parser.ts'
 import type { MarkdownElement, MarkdownNode } from './markdown-tree.ts'
 

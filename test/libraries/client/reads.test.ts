@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { hostClock } from '../../../libraries/client/clock.ts'
 import { activityRoute } from '../../../libraries/client/message.ts'
 import { Reads } from '../../../libraries/client/reads.ts'
 import { Edge } from '../../../libraries/client/requests.ts'
 import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
 import { redirecting } from '../../support/redirecting.ts'
 
 interface Request {
