@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import { countOf, DATABASE, onUsedDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
-import { type Input, missing, refuseNeedless } from '../usage.ts'
+import { missing, refuseNeedless } from '../usage.ts'
 
 const FORCE = new Setting('--force', 'overwrite FILE')
 const SHRINK = new Setting('--shrink', 'with --force: also a FILE that has more payments')
@@ -44,38 +44,36 @@ of its own. --keep 14 removes old ones: the newest of each of 14 days stays, all
 hours, the one with the most payments, and all of other shops. --check FILE reads its pages, tables
 and counts.`,
   options: OPTIONS,
-  run,
-})
-
-async function run(input: Input<Options>, context: Context): Promise<number> {
-  const { options } = input
-  const { cwd } = context
-  const [argument] = input.arguments
-  if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
-  const target = resolve(cwd, argument)
-  if (options.check) {
-    refuseNeedless(input, [...DATABASE, FORCE, SHRINK, KEEP], 'with --check')
-    const { payments, schema, installation } = await checkCopy(target)
-    const of = installation === undefined ? '' : ` of the shop ${installation}`
-    context.io.out(`${target} can be restored: ${countOf(payments)}${of}, schema ${schema}.\n`)
-    return 0
-  }
-  const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() ?? false
-  if (isFolder) refuseNeedless(input, [FORCE, SHRINK], 'with a folder')
-  else refuseNeedless(input, [KEEP], 'with a file')
-  return await onUsedDatabase(input, context, async (location) => {
-    const said = isFolder
-      ? await intoFolder(location, target, options, context)
-      : await toFile(location, target, options)
-    if (location.dataDir !== undefined) {
-      // The copy is there all the same.
-      await noteBackup(location.dataDir).catch((error: unknown) =>
-        noticeTo(context.io)(`The metrics do not show this backup: ${messageOf(error)}.`),
-      )
+  async run(input, context) {
+    const { options } = input
+    const { cwd } = context
+    const [argument] = input.arguments
+    if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
+    const target = resolve(cwd, argument)
+    if (options.check) {
+      refuseNeedless(input, [...DATABASE, FORCE, SHRINK, KEEP], 'with --check')
+      const { payments, schema, installation } = await checkCopy(target)
+      const of = installation === undefined ? '' : ` of the shop ${installation}`
+      context.io.out(`${target} can be restored: ${countOf(payments)}${of}, schema ${schema}.\n`)
+      return 0
     }
-    return said
-  })
-}
+    const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() ?? false
+    if (isFolder) refuseNeedless(input, [FORCE, SHRINK], 'with a folder')
+    else refuseNeedless(input, [KEEP], 'with a file')
+    return await onUsedDatabase(input, context, async (location) => {
+      const said = isFolder
+        ? await intoFolder(location, target, options, context)
+        : await toFile(location, target, options)
+      if (location.dataDir !== undefined) {
+        // The copy is there all the same.
+        await noteBackup(location.dataDir).catch((error: unknown) =>
+          noticeTo(context.io)(`The metrics do not show this backup: ${messageOf(error)}.`),
+        )
+      }
+      return said
+    })
+  },
+})
 
 async function toFile(location: DatabaseLocation, file: string, options: Options): Promise<string> {
   const { force: overwrites = false, shrink: shrinks = false } = options

@@ -8,8 +8,6 @@ import { define } from '../command.ts'
 import { FAILED } from '../exit-codes.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 
-const OPTIONS = [...TARGET, JSON_OUTPUT] as const
-
 export const command = define({
   usage: '[--json] [options]',
   description: `\
@@ -18,7 +16,7 @@ the last progress. The state is work; silent, with the time since the last sign 
 longer than SILENT_AFTER of the edge (20 min); or stalled, if the claim has expired and nobody else
 has taken the task. --json has all of it: actors with their process, times, and the session of each
 claim. It needs a running Signalbox: that of the project, or of --url.`,
-  options: OPTIONS,
+  options: [...TARGET, JSON_OUTPUT],
   async run(input, context) {
     const { io } = context
     const target = await runningBoard(input, context)

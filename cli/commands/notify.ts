@@ -7,15 +7,11 @@ import { printable } from '../../worker/shared/printable.ts'
 import { runningBoard, TARGET } from '../board/target.ts'
 import { printAnswer } from '../claim/answer.ts'
 import { define } from '../command.ts'
-import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { askEdge } from '../request.ts'
-import type { OptionsOf } from '../setting.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
-import { type Input, UsageError } from '../usage.ts'
-
-const OPTIONS = [...TARGET, JSON_OUTPUT] as const
+import { UsageError } from '../usage.ts'
 
 export const command = define({
   argument: ['WORD...', 'test and the name of a rule [lists what there is]'],
@@ -26,8 +22,38 @@ signalbox.config.ts, or by --notify. With test RULE each receiver of the rule ge
 exit code 1: one of them did not answer 2xx, or its command failed. RULE is one of
 ${NOTICE_CAUSES.join(', ')}. It needs a running
 Signalbox: that of the project, or of --url with a token that has board:lead.`,
-  options: OPTIONS,
-  run,
+  options: [...TARGET, JSON_OUTPUT],
+  async run(input, context) {
+    const [word, on, ...more] = input.arguments
+    const isTest = word === 'test' && on !== undefined && more.length === 0
+    if (word !== undefined && !isTest) throw new UsageError('Give no word, or: test RULE.')
+    const rule = NOTICE_CAUSES.find((name) => name === on)
+    if (isTest && rule === undefined) {
+      throw new UsageError(`There is no rule ${on}: it is one of ${NOTICE_CAUSES.join(', ')}.`)
+    }
+    const target = await runningBoard(input, context)
+    if (!target) return FAILED
+    const { path: board = '', ...edge } = target.edge
+    const notices = () => askEdge<Notices>(edge, '/notices', { board })
+    return await printAnswer(context.io, target, async () => {
+      const { json } = input.options
+      if (rule === undefined) {
+        const all = await notices()
+        return json ? { line: all } : { text: listed(all) }
+      }
+      const asked = { board, body: { on: rule }, timeoutMs: TESTED_MS }
+      let { deliveries } = await askEdge<Tested>(edge, '/notices/test', asked)
+      if (deliveries.some(isPending)) noticeTo(context.io)('Waiting for the sidecar to run it …')
+      for (let waited = 0; deliveries.some(isPending) && waited < COMMAND_MS; waited += LOOK_MS) {
+        await sleep(LOOK_MS)
+        const now = await notices()
+        deliveries = deliveries.map((it) => now.deliveries.find(({ id }) => id === it.id) ?? it)
+      }
+      const code = deliveries.every(({ state }) => state === 'delivered') ? 0 : FAILED
+      const text = deliveries.map(deliveryLine).join('')
+      return json ? { line: { deliveries }, code } : { text, code }
+    })
+  },
 })
 
 type Tested = Pick<Notices, 'deliveries'>
@@ -37,38 +63,6 @@ const TESTED_MS = 30_000
 /** A sidecar without a socket gets commands with its next report. */
 const COMMAND_MS = 45_000
 const LOOK_MS = 500
-
-async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const [word, on, ...more] = input.arguments
-  const isTest = word === 'test' && on !== undefined && more.length === 0
-  if (word !== undefined && !isTest) throw new UsageError('Give no word, or: test RULE.')
-  const rule = NOTICE_CAUSES.find((name) => name === on)
-  if (isTest && rule === undefined) {
-    throw new UsageError(`There is no rule ${on}: it is one of ${NOTICE_CAUSES.join(', ')}.`)
-  }
-  const target = await runningBoard(input, context)
-  if (!target) return FAILED
-  const { path: board = '', ...edge } = target.edge
-  const notices = () => askEdge<Notices>(edge, '/notices', { board })
-  return await printAnswer(context.io, target, async () => {
-    const { json } = input.options
-    if (rule === undefined) {
-      const all = await notices()
-      return json ? { line: all } : { text: listed(all) }
-    }
-    const asked = { board, body: { on: rule }, timeoutMs: TESTED_MS }
-    let { deliveries } = await askEdge<Tested>(edge, '/notices/test', asked)
-    if (deliveries.some(isPending)) noticeTo(context.io)('Waiting for the sidecar to run it …')
-    for (let waited = 0; deliveries.some(isPending) && waited < COMMAND_MS; waited += LOOK_MS) {
-      await sleep(LOOK_MS)
-      const now = await notices()
-      deliveries = deliveries.map((it) => now.deliveries.find(({ id }) => id === it.id) ?? it)
-    }
-    const code = deliveries.every(({ state }) => state === 'delivered') ? 0 : FAILED
-    const text = deliveries.map(deliveryLine).join('')
-    return json ? { line: { deliveries }, code } : { text, code }
-  })
-}
 
 const isPending = ({ state }: NoticeDelivery): boolean => state === 'pending'
 

@@ -7,11 +7,10 @@ import { restore } from '../../system/database/backup/backup.ts'
 import { usableIn } from '../../system/database/backup/backup-folder.ts'
 import { keptInstallation } from '../../system/database/installation.ts'
 import { define } from '../command.ts'
-import type { Context } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
-import { type OptionsOf, Setting } from '../setting.ts'
+import { Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
-import { type Input, missing, UsageError } from '../usage.ts'
+import { missing, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   ...DATABASE,
@@ -32,38 +31,36 @@ such as staging, beside the first: it draws an id of its own, so no charge finds
 other one, and what was open there is never sent, checked, cancelled or refunded here. A backup
 of an older version is upgraded by the next start, one in LIBSQL_URL by signalbox migrate.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const [argument] = input.arguments
+    const { asCopy = false } = input.options
+    const { io, env, cwd } = context
+    if (argument === undefined) throw missing({ 'FILE, a file of signalbox backup': argument })
+    return await onDatabase(input, context, async (location) => {
+      const dataDir = 'file' in location ? location.dataDir : undefined
+      const folder = dataDir === undefined ? undefined : { dataDir, trustsData: false, env }
+      // No start may make the database meanwhile.
+      const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
+      try {
+        const file = await copyNamed(resolve(cwd, argument))
+        const restored = await restore(file, location, Date.now(), { asCopy })
+        const { payments, open, installation } = restored
+        // A start there takes no other database for this one.
+        const { dataDir } = location
+        const kept = dataDir && keptInstallation({ dataDir, trustsData: false, env })
+        if (kept && installation !== undefined) await kept.write(installation)
+        const from = file === resolve(cwd, argument) ? '' : ` of ${file}`
+        const where = 'file' in location ? location.file : 'the database that LIBSQL_URL names'
+        const next = asCopy
+          ? `It is a copy: what is open stays with the other installation: ${countOf(open)}.`
+          : `The next start asks the gateways about what is open: ${countOf(open)}.`
+        return `Restored ${countOf(payments)}${from} to ${where}. ${next}`
+      } finally {
+        await held?.release()
+      }
+    })
+  },
 })
-
-async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const [argument] = input.arguments
-  const { asCopy = false } = input.options
-  const { io, env, cwd } = context
-  if (argument === undefined) throw missing({ 'FILE, a file of signalbox backup': argument })
-  return await onDatabase(input, context, async (location) => {
-    const dataDir = 'file' in location ? location.dataDir : undefined
-    const folder = dataDir === undefined ? undefined : { dataDir, trustsData: false, env }
-    // No start may make the database meanwhile.
-    const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
-    try {
-      const file = await copyNamed(resolve(cwd, argument))
-      const restored = await restore(file, location, Date.now(), { asCopy })
-      const { payments, open, installation } = restored
-      // A start there takes no other database for this one.
-      const { dataDir } = location
-      const kept = dataDir && keptInstallation({ dataDir, trustsData: false, env })
-      if (kept && installation !== undefined) await kept.write(installation)
-      const from = file === resolve(cwd, argument) ? '' : ` of ${file}`
-      const where = 'file' in location ? location.file : 'the database that LIBSQL_URL names'
-      const next = asCopy
-        ? `It is a copy: what is open stays with the other installation: ${countOf(open)}.`
-        : `The next start asks the gateways about what is open: ${countOf(open)}.`
-      return `Restored ${countOf(payments)}${from} to ${where}. ${next}`
-    } finally {
-      await held?.release()
-    }
-  })
-}
 
 /** An empty copy is never meant. Throws UsageError where a folder has no other. */
 async function copyNamed(path: string): Promise<string> {

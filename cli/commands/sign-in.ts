@@ -5,12 +5,11 @@ import { DATA_DIR } from '../../system/data/data-folder.ts'
 import { OF_LEAD, phoneLink, signInLink } from '../../system/local/tokens.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
-import type { Context } from '../context.ts'
 import { phoneText } from '../greeting.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
-import { type OptionsOf, Setting } from '../setting.ts'
+import { Setting } from '../setting.ts'
 import { TRUST_DATA } from '../settings.ts'
-import { type Input, refuseNeedless, UsageError } from '../usage.ts'
+import { refuseNeedless, UsageError } from '../usage.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
@@ -30,32 +29,27 @@ export const command = define({
 The link works once, within a day, and that of --phone within ten minutes. The browser then stays
 signed in for a day. Everyone who has the link can see the board, charge and refund.`,
   options: OPTIONS,
-  run,
-})
-
-async function run(
-  input: Input<OptionsOf<typeof OPTIONS>>,
-  { io, env, cwd }: Context,
-): Promise<number> {
-  const { options } = input
-  const data = options.data ?? (env.DATA_DIR || undefined)
-  const dir = data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
-  const { secret, local } = await readDataFolder(
-    dir,
-    data === undefined ? options : { ...options, data },
-    env,
-  )
-  if (options.phone) {
-    refuseNeedless(input, ['--work', '--boards', '--subject'], 'with --phone')
-    const { shared } = local
-    if (!shared) throw new UsageError('No phone can reach it: start Signalbox with --share.')
-    io.out(phoneText(shared, phoneLink(secret, shared.urls[0], Date.now()), io.isTerminal))
+  async run(input, { io, env, cwd }) {
+    const { options } = input
+    const data = options.data ?? (env.DATA_DIR || undefined)
+    const dir = data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
+    const { secret, local } = await readDataFolder(
+      dir,
+      data === undefined ? options : { ...options, data },
+      env,
+    )
+    if (options.phone) {
+      refuseNeedless(input, ['--work', '--boards', '--subject'], 'with --phone')
+      const { shared } = local
+      if (!shared) throw new UsageError('No phone can reach it: start Signalbox with --share.')
+      io.out(phoneText(shared, phoneLink(secret, shared.urls[0], Date.now()), io.isTerminal))
+      return 0
+    }
+    const { work, boards, subject } = options
+    const also = new Set<Scope>()
+    if (work) for (const scope of OF_LEAD) also.add(scope)
+    if (boards) also.add('board:write')
+    io.out(`${await signInLink(secret, { ...local, also: [...also], subject }, Date.now())}\n`)
     return 0
-  }
-  const { work, boards, subject } = options
-  const also = new Set<Scope>()
-  if (work) for (const scope of OF_LEAD) also.add(scope)
-  if (boards) also.add('board:write')
-  io.out(`${await signInLink(secret, { ...local, also: [...also], subject }, Date.now())}\n`)
-  return 0
-}
+  },
+})

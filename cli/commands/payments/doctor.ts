@@ -8,8 +8,6 @@ import { PAYMENTS_TARGET } from '../../payments/target.ts'
 import { systemIn, takenFrom } from '../../running-system.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 
-const OPTIONS = [...PAYMENTS_TARGET, JSON_OUTPUT] as const
-
 export const command = define({
   usage: '[--edge URL | --data DIR] [--env FILE] [options]',
   description: `\
@@ -20,7 +18,7 @@ callbacks to each webhook route: one that is not signed, and one that is about n
 charges nothing and stores nothing. The edge knows both callbacks for what they are: it counts and
 logs them, and raises no alarm. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-  options: OPTIONS,
+  options: [...PAYMENTS_TARGET, JSON_OUTPUT],
   async run(input, context) {
     const { cwd, env, io } = context
     const project = (await findProject(cwd)) ?? cwd

@@ -5,13 +5,12 @@ import { majorText, toMinor } from '../../../worker/payments/domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import type { Context } from '../../context.ts'
 import { edgeOf, PAYMENTS_TARGET } from '../../payments/target.ts'
 import { askEdge, failureIn } from '../../request.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 import { noticeTo } from '../../terminal.ts'
-import { type Input, UsageError } from '../../usage.ts'
+import { UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   ...PAYMENTS_TARGET,
@@ -34,7 +33,22 @@ Prints the payments that are found, the newest 50: by three letters or digits of
 description or the metadata, however they are written, by an id, an amount, a time. Exits with 1 if
 there is none. Needs a token with payments:read.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { io } = context
+    const [q] = input.arguments
+    const route = `/payments/transactions?${queryOf(q, input.options)}`
+    const edge = await edgeOf(input, context)
+    const found = await askEdge(edge, route, {}, answered.parse).catch(failureIn)
+    if ('failure' in found) {
+      noticeTo(io, 'error')(printable(found.failure))
+      return 2
+    }
+    const { transactions, cursor } = found
+    if (input.options.json) io.out(`${jsonText(found)}\n`)
+    else if (transactions.length === 0) io.out('No payment matches.\n')
+    else io.out(`${transactions.map(lineOf).join('\n')}\n${cursor === undefined ? '' : '…\n'}`)
+    return transactions.length === 0 ? 1 : 0
+  },
 })
 
 const answered = z.object({
@@ -51,23 +65,6 @@ const answered = z.object({
   ),
   cursor: z.string().optional(),
 })
-
-async function run(input: Input<FindOptions>, context: Context): Promise<number> {
-  const { io } = context
-  const [q] = input.arguments
-  const route = `/payments/transactions?${queryOf(q, input.options)}`
-  const edge = await edgeOf(input, context)
-  const found = await askEdge(edge, route, {}, answered.parse).catch(failureIn)
-  if ('failure' in found) {
-    noticeTo(io, 'error')(printable(found.failure))
-    return 2
-  }
-  const { transactions, cursor } = found
-  if (input.options.json) io.out(`${jsonText(found)}\n`)
-  else if (transactions.length === 0) io.out('No payment matches.\n')
-  else io.out(`${transactions.map(lineOf).join('\n')}\n${cursor === undefined ? '' : '…\n'}`)
-  return transactions.length === 0 ? 1 : 0
-}
 
 function queryOf(q: string | undefined, options: FindOptions): URLSearchParams {
   const { amount: typed, currency, status, gateway, after, before } = options

@@ -18,10 +18,10 @@ import { hostClock, pause } from '../../../worker/shared/clock.ts'
 import { errorCode } from '../../../worker/shared/file-errors.ts'
 import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { define } from '../../command.ts'
-import type { Context, Environment } from '../../context.ts'
+import type { Environment } from '../../context.ts'
 import { countOf, DATABASE, onDatabase } from '../../payments/database.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
-import { type Input, missing, UsageError } from '../../usage.ts'
+import { missing, UsageError } from '../../usage.ts'
 
 const OPTIONS = [
   new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),
@@ -42,29 +42,27 @@ the name of each webhook, so that none is applied twice. A payment is settled wh
 no refund, alert, delivery or check of it is open. It may be run beside a running Signalbox. The
 audit trail has each payment with action forget. Backups and logs of before keep what they have.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { options } = input
+    const payers = payersOf(options)
+    return await onDatabase(input, context, async (location) => {
+      if ('url' in location) {
+        return await forget(libsqlDatabase(location, Date.now), payers, options, context.env)
+      }
+      if (!existsSync(location.file)) {
+        throw new UsageError(`There is no database of payments in ${location.file}.`)
+      }
+      const sqlite = openSqlite(location.file, { exactIntegers: true })
+      try {
+        const done = await forget(databaseOver(sqlite), payers, options, context.env)
+        if (options.yes) await dropCopies(sqlite)
+        return done
+      } finally {
+        sqlite.close()
+      }
+    })
+  },
 })
-
-async function run(input: Input<ForgetOptions>, context: Context): Promise<number> {
-  const { options } = input
-  const payers = payersOf(options)
-  return await onDatabase(input, context, async (location) => {
-    if ('url' in location) {
-      return await forget(libsqlDatabase(location, Date.now), payers, options, context.env)
-    }
-    if (!existsSync(location.file)) {
-      throw new UsageError(`There is no database of payments in ${location.file}.`)
-    }
-    const sqlite = openSqlite(location.file, { exactIntegers: true })
-    try {
-      const done = await forget(databaseOver(sqlite), payers, options, context.env)
-      if (options.yes) await dropCopies(sqlite)
-      return done
-    } finally {
-      sqlite.close()
-    }
-  })
-}
 
 function payersOf({ before, reference }: ForgetOptions): Payers {
   if (before !== undefined && reference !== undefined) {

@@ -20,15 +20,14 @@ import { isZone } from '../../../worker/payments/domain/days.ts'
 import { messageOf } from '../../../worker/shared/log.ts'
 import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
-import type { Context } from '../../context.ts'
 import { booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
 import { openKeptReading } from '../../payments/kept-reading.ts'
 import { edgeOf, PAYMENTS_TARGET } from '../../payments/target.ts'
-import { type OptionsOf, Setting } from '../../setting.ts'
+import { Setting } from '../../setting.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 import { noticeTo, saying } from '../../terminal.ts'
-import { type Input, UsageError } from '../../usage.ts'
+import { UsageError } from '../../usage.ts'
 
 const MAX_BYTES = 200 << 20
 
@@ -55,8 +54,6 @@ const OPTIONS = [
   JSON_OUTPUT,
 ] as const
 
-type ReconcileOptions = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   argument: ['FILE', 'settlement file of the gateway: CSV, or another separated text'],
   usage: 'FILE --gateway KEY [options]',
@@ -69,44 +66,42 @@ stops. The columns of --map are ${FIELDS.join(', ')};
 each word of --words is ${TAUGHT.join(', ')}. What is given of how the file is read is kept for this
 gateway in the data folder, once it worked. Nothing else is written, here or at the edge.`,
   options: OPTIONS,
-  run,
+  async run(input, context) {
+    const { io, cwd } = context
+    const { gateway = '', ask, json, zone } = input.options
+    const [file = ''] = input.arguments
+    if (!isZone(zone)) throw new UsageError(`--zone ${zone} is no time zone.`)
+    const { here, ...edge } = await edgeOf(input, context, {
+      FILE: file || undefined,
+      '--gateway KEY, whose file it is': gateway || undefined,
+    })
+    const kept = await openKeptReading(here && join(here.dir, 'reconcile.json'), gateway)
+    const reading = await kept.reading(input.options)
+    const bytes = await readFile(resolve(cwd, file)).catch((error: unknown) => {
+      throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`)
+    })
+    if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than 200 MiB.`)
+    const read = readSettlement(bytes, reading)
+    if (!read.ok) {
+      const sentences = [read.message, kept.names() ?? []].flat()
+      throw new UsageError(printable(sentences.join(' ')))
+    }
+    const { check, ...books } = booksAtEdge(edge, gateway)
+    try {
+      const work = () => compare(read.settlement, ask ? { ...books, check } : books, zone)
+      const comparison = await saying('comparing with the books…', { io }, work)
+      if (hasMoney(comparison)) await kept.keep(reading)
+      io.out(json ? `${jsonText(comparison)}\n` : comparisonText(comparison))
+      const names = kept.names()
+      if (names !== undefined) noticeTo(io)(names)
+      return isAgreed(comparison) ? 0 : 1
+    } catch (error) {
+      if (!(error instanceof BoardError)) throw error
+      noticeTo(io, 'error')(error.message)
+      return 2
+    }
+  },
 })
-
-async function run(input: Input<ReconcileOptions>, context: Context): Promise<number> {
-  const { io, cwd } = context
-  const { gateway = '', ask, json, zone } = input.options
-  const [file = ''] = input.arguments
-  if (!isZone(zone)) throw new UsageError(`--zone ${zone} is no time zone.`)
-  const { here, ...edge } = await edgeOf(input, context, {
-    FILE: file || undefined,
-    '--gateway KEY, whose file it is': gateway || undefined,
-  })
-  const kept = await openKeptReading(here && join(here.dir, 'reconcile.json'), gateway)
-  const reading = await kept.reading(input.options)
-  const bytes = await readFile(resolve(cwd, file)).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`)
-  })
-  if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than 200 MiB.`)
-  const read = readSettlement(bytes, reading)
-  if (!read.ok) {
-    const sentences = [read.message, kept.names() ?? []].flat()
-    throw new UsageError(printable(sentences.join(' ')))
-  }
-  const { check, ...books } = booksAtEdge(edge, gateway)
-  try {
-    const work = () => compare(read.settlement, ask ? { ...books, check } : books, zone)
-    const comparison = await saying('comparing with the books…', { io }, work)
-    if (hasMoney(comparison)) await kept.keep(reading)
-    io.out(json ? `${jsonText(comparison)}\n` : comparisonText(comparison))
-    const names = kept.names()
-    if (names !== undefined) noticeTo(io)(names)
-    return isAgreed(comparison) ? 0 : 1
-  } catch (error) {
-    if (!(error instanceof BoardError)) throw error
-    noticeTo(io, 'error')(error.message)
-    return 2
-  }
-}
 
 /** A file without money was compared with nothing. */
 const isAgreed = (comparison: Comparison): boolean =>
