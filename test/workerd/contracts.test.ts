@@ -13,7 +13,7 @@ import {
   objectEndedSessions,
   type SessionsObject,
 } from '../../worker/session/ended-sessions-object.ts'
-import { objectSql } from '../../worker/shared/sql-object.ts'
+import { objectSql } from '../../worker/shared/durable-object.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardStoreContract } from '../contract/board-store.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'

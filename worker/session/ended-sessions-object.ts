@@ -2,8 +2,8 @@
 // Worker to it.
 
 import { DurableObject } from 'cloudflare:workers'
+import { freshStub, objectSql } from '../shared/durable-object.ts'
 import type { EndedSessions } from '../shared/ended-sessions.ts'
-import { objectSql } from '../shared/sql-object.ts'
 import { sqliteEndedSessions } from './ended-sessions-sqlite.ts'
 
 export class SessionsObject extends DurableObject {
@@ -21,8 +21,7 @@ export class SessionsObject extends DurableObject {
 export function objectEndedSessions(
   namespace: DurableObjectNamespace<SessionsObject>,
 ): EndedSessions {
-  // A stub breaks for good when its object is reset, so each call gets a fresh one.
-  const stub = () => namespace.getByName('ended')
+  const stub = freshStub(namespace, 'ended')
   return {
     end: (sid, expiresAt, now) => stub().end(sid, expiresAt, now),
     has: (sid) => stub().has(sid),

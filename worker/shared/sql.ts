@@ -1,4 +1,4 @@
-// The port of an embedded, synchronous SQLite: a Durable Object's own storage (sql-object.ts) or
+// The port of an embedded, synchronous SQLite: a Durable Object’s storage (durable-object.ts) or
 // node:sqlite (sql-node.ts).
 
 export type SqlValue = string | number | null

@@ -2,8 +2,8 @@
 // Worker to it.
 
 import { DurableObject } from 'cloudflare:workers'
+import { freshStub, objectSql } from '../../shared/durable-object.ts'
 import type { Repos } from '../../shared/repos.ts'
-import { objectSql } from '../../shared/sql-object.ts'
 import type { BoardReport } from '../wire.ts'
 import type { BoardRow, Directory, Forgotten, Put, Reporter } from './directory.ts'
 import { sqliteDirectory } from './directory-sqlite.ts'
@@ -31,8 +31,7 @@ export class DirectoryObject extends DurableObject {
 }
 
 export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObject>): Directory {
-  // A stub breaks for good when its object is reset, so each call gets a fresh one.
-  const stub = () => namespace.getByName('boards')
+  const stub = freshStub(namespace, 'boards')
   return {
     put: (path, report, by) => stub().put(path, report, by),
     list: (repos, now) => stub().list(repos, now),

@@ -2,6 +2,7 @@
 // isolate share one socket to the object.
 
 import type { Clock } from '../../shared/clock.ts'
+import { freshStub } from '../../shared/durable-object.ts'
 import type { Log } from '../../shared/log.ts'
 import type { From } from '../streams/fan-out.ts'
 import {
@@ -26,8 +27,7 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
   const subscriptions = new Map<string, SharedSubscription>()
   return {
     open(path) {
-      // A stub breaks for good when its object is reset, so each call gets a fresh one.
-      const stub = () => namespace.getByName(path)
+      const stub = freshStub(namespace, path)
       const passOn = (name: string) => [
         name,
         (...args: unknown[]) => stub().call(name as keyof RepositoryCalls, args),

@@ -3,6 +3,7 @@
 // itself, in worker/cloudflare.ts, only opens the ledger.
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
+import { freshStub } from '../../shared/durable-object.ts'
 import type { Log } from '../../shared/log.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import { LedgerRefused, LedgerUnavailable, OtherDatabase, SchemaMismatch } from './failures.ts'
@@ -100,12 +101,12 @@ const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 export function objectLedger(deps: ObjectLedgerDeps): LedgerApi {
   const { namespace, name, locationHint, clock } = deps
   const hint = locationHint === undefined ? undefined : { locationHint }
+  const stub = freshStub(namespace, name, hint)
 
   const reach = async <Answer>(call: (stub: LedgerStub) => Promise<Answer>): Promise<Answer> => {
     for (let tries = 1; ; tries++) {
       try {
-        // A stub breaks for good when its object is reset, so each try gets a fresh one.
-        return await call(namespace.getByName(name, hint))
+        return await call(stub())
       } catch (cause) {
         // It is not known whether the call was done; its ids make a second call harmless.
         if (tries < MAX_TRIES && isPassing(cause)) {
