@@ -51,7 +51,6 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
             onPing,
             close() {
               close()
-              // Streams may be opened for any path, so those without streams must use no memory.
               if (shared.isEmpty && subscriptions.get(path) === shared) subscriptions.delete(path)
             },
           }

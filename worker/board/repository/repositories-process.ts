@@ -17,7 +17,12 @@ import type { BoardVariables } from './board-variables.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Repositories, RepositoryHandle } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
-import { type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
+import {
+  deliverDue,
+  type RepositoryCalls,
+  type RepositoryHost,
+  repositoryCalls,
+} from './repository-calls.ts'
 
 export interface ProcessHost {
   /**
@@ -103,7 +108,7 @@ export class ProcessRepositories implements Repositories {
         const sql = this.#host.openSql(path, false)
         if (sql && hasNoticeRules(sql)) this.#find(path)
       } catch (error) {
-        this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
+        this.#logOf(path)('error', 'board.alarm_failed', { error: String(error) })
       }
     }
   }
@@ -137,8 +142,7 @@ export class ProcessRepositories implements Repositories {
       const idle = [...this.#opened.keys()].find((each) => !this.#streams.has(each))
       if (idle !== undefined) this.#opened.delete(idle)
     }
-    const log: Log = (level, event, fields) =>
-      this.#host.log(level, event, { board: path, ...fields })
+    const log = this.#logOf(path)
     const made = openRepository(sql, { ...this.#host, log, startedAt: this.#startedAt })
     const fresh = { ...made, awakeSince: new Date(this.#host.now()).toISOString() }
     this.#opened.set(path, fresh)
@@ -152,8 +156,12 @@ export class ProcessRepositories implements Repositories {
     return made
   }
 
-  #callsOf(path: string): RepositoryCalls {
-    const calls = repositoryCalls({
+  #logOf(path: string): Log {
+    return (level, event, fields) => this.#host.log(level, event, { board: path, ...fields })
+  }
+
+  #hostOf(path: string): RepositoryHost {
+    return {
       find: () => this.#find(path),
       make: () => this.#make(path),
       now: () => this.#host.now(),
@@ -164,8 +172,13 @@ export class ProcessRepositories implements Repositories {
         const known = this.#find(path)
         if (known) this.#arm(path, known)
       },
-      deliver: (repository) => this.#deliver(path, repository),
-    })
+      sendNotice: this.#host.sendNotice,
+      log: this.#logOf(path),
+    }
+  }
+
+  #callsOf(path: string): RepositoryCalls {
+    const calls = repositoryCalls(this.#hostOf(path))
     return {
       ...calls,
       sync: async (...of) => this.#noted(path, await calls.sync(...of)),
@@ -206,29 +219,13 @@ export class ProcessRepositories implements Repositories {
       const known = this.#find(path)
       if (!known) return
       this.#broadcast(path, known.claims.expire(this.#host.now()))
-      // Not async: thrown after this turn, it would end the process just as well.
-      void this.#deliver(path, known)
+      void deliverDue(this.#hostOf(path), known)
       this.#arm(path, known)
     } catch (error) {
       // Nobody waits for this: thrown, it would end the process, and payments with it.
-      this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
+      this.#logOf(path)('error', 'board.alarm_failed', { error: String(error) })
       this.#wakeAfter(path, WAKE_AGAIN_MS)
     }
-  }
-
-  /** Sends behind the turn: a receiver may take its time. What is due is stored in it. */
-  #deliver(path: string, { notices }: OpenRepository): Promise<void> {
-    const sending = notices.due(this.#host.now()).requests.map(async (request) => {
-      try {
-        const sent = await this.#host.sendNotice(request)
-        const known = this.#find(path)
-        known?.notices.tried(request.id, sent, Math.random(), this.#host.now())
-        if (known) this.#arm(path, known)
-      } catch (error) {
-        this.#host.log('error', 'board.not_settled', { board: path, error: String(error) })
-      }
-    })
-    return Promise.all(sending).then(() => undefined)
   }
 
   #broadcast(path: string, frames: readonly string[]): void {
@@ -265,7 +262,6 @@ export class ProcessRepositories implements Repositories {
       close: () => {
         if (!sinks.delete(sink)) return
         for (const each of tallies) each.remove(holder)
-        // Streams may be opened for any path, so those without streams must use no memory.
         const isLast = sinks.size === 0 && this.#streams.get(path)?.sinks === sinks
         if (isLast) this.#streams.delete(path)
       },

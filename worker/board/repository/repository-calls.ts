@@ -1,7 +1,9 @@
 // What is asked of a repository, wherever it lives. A Durable Object and a process are its hosts:
 // they find its database, bring messages to streams, and wake it when something is due.
 
+import type { Log } from '../../shared/log.ts'
 import type { ClaimTurns, Turns } from '../claims/claims.ts'
+import type { SendNotice } from '../notices/notice-sender.ts'
 import type { OpenRepository } from './open-repository-sqlite.ts'
 import type { ClaimOutcome, PublishOutcome, RepositoryHandle } from './repositories.ts'
 import type { Published } from './repository.ts'
@@ -19,10 +21,33 @@ export interface RepositoryHost {
   send(frames: readonly string[]): void
   /** Wakes it for the earliest of what is due. */
   arm(): Promise<void> | void
-  /** Sends the notices that are due. */
-  deliver(repository: OpenRepository): Promise<void>
+  sendNotice: SendNotice
+  /** Signals the sidecar that it has commands to run. Absent: it asks. */
+  signalCommands?(): void
+  /** Of this board. */
+  log: Log
   /** Its status is asked for. Absent: nothing is looked at. */
   looked?(repository: OpenRepository): void
+}
+
+/**
+ * Sends the notices that are due, behind the turn: a receiver may take its time. Not async: what is
+ * thrown in this turn is its caller's.
+ */
+export function deliverDue(host: RepositoryHost, { notices }: OpenRepository): Promise<void> {
+  const { requests, hasCommands } = notices.due(host.now())
+  if (hasCommands) host.signalCommands?.()
+  const sending = requests.map(async (request) => {
+    try {
+      const sent = await host.sendNotice(request)
+      host.find()?.notices.tried(request.id, sent, Math.random(), host.now())
+      await host.arm()
+    } catch (error) {
+      // Nobody waits for this: thrown, it would end a process, and payments with it.
+      host.log('error', 'board.alarm_failed', { error: String(error) })
+    }
+  })
+  return Promise.all(sending).then(() => undefined)
 }
 
 /** What is one call and one answer. */
@@ -85,7 +110,7 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       const known = find()
       const ids = known?.notices.test(on, now())
       if (!known || !ids) return undefined
-      await host.deliver(known)
+      await deliverDue(host, known)
       await host.arm()
       return known.notices.deliveries(ids)
     },

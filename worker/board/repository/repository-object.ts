@@ -9,7 +9,7 @@ import { consoleLog, type Log } from '../../shared/log.ts'
 import { isForThisMachine } from '../../shared/loopback.ts'
 import type { Sql } from '../../shared/sql.ts'
 import { readWhsecs } from '../../shared/standard-webhook.ts'
-import { createNoticeSender, type SendNotice } from '../notices/notice-sender.ts'
+import { createNoticeSender } from '../notices/notice-sender.ts'
 import type { ToSend } from '../presence.ts'
 import type { From } from '../streams/fan-out.ts'
 import { roundStreams } from '../streams/stream-room.ts'
@@ -19,7 +19,12 @@ import { type BoardVariables, readBoardVariables } from './board-variables.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { PublishOutcome } from './repositories.ts'
 import { replayUnpublished } from './repository.ts'
-import { type RepositoryCalls, repositoryCalls } from './repository-calls.ts'
+import {
+  deliverDue,
+  type RepositoryCalls,
+  type RepositoryHost,
+  repositoryCalls,
+} from './repository-calls.ts'
 
 /** Tags: whose sockets they are. */
 const STREAMS = 'streams'
@@ -43,9 +48,11 @@ export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
   readonly #variables: BoardVariables
-  readonly #sendNotice: SendNotice
+  readonly #host: RepositoryHost
   readonly #encoder = new TextEncoder()
   readonly #calls: RepositoryCalls
+  readonly #log: Log = (level, event, fields) =>
+    consoleLog(level, event, { board: this.ctx.id.name, ...fields })
   #opened: OpenRepository | undefined
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -54,14 +61,14 @@ export class RepositoryObject extends DurableObject {
     // A wrong one the edge refuses before it asks.
     this.#variables = readBoardVariables(Object(env))
     const { HOST, NOTICE_SECRET, SIGNALBOX_PUBLIC_URL: publicUrl } = Object(env)
-    this.#sendNotice = createNoticeSender({
+    const sendNotice = createNoticeSender({
       secrets: readAuth({ ...env }).secrets,
       signing: readWhsecs(NOTICE_SECRET).secrets,
       allowsLoopback: isForThisMachine(String(HOST), publicUrl),
       clock: hostClock,
       fetch,
     })
-    const calls = repositoryCalls({
+    this.#host = {
       find: () => this.#find(),
       make: () => this.#open(),
       now: () => Date.now(),
@@ -69,9 +76,12 @@ export class RepositoryObject extends DurableObject {
       streams: () => this.#streams(),
       send: (frames) => this.#send(frames),
       arm: () => this.#arm(),
-      deliver: (repository) => this.#deliver(repository),
+      sendNotice,
+      signalCommands: () => this.#signalCommands(),
+      log: this.#log,
       looked: (repository) => this.#looked(repository),
-    })
+    }
+    const calls = repositoryCalls(this.#host)
     this.#calls = { ...calls, sync: async (...of) => this.#synced(await calls.sync(...of)) }
     // Answered by the runtime: the object sleeps on.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
@@ -142,7 +152,7 @@ export class RepositoryObject extends DurableObject {
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
     this.#sendAll(known.presence.due(Date.now()))
-    this.ctx.waitUntil(this.#deliver(known))
+    this.ctx.waitUntil(deliverDue(this.#host, known))
     await this.#arm()
   }
 
@@ -203,18 +213,6 @@ export class RepositoryObject extends DurableObject {
     sockets[0]?.send('notices')
   }
 
-  /** Behind the turn: a receiver may take its time. */
-  async #deliver({ notices }: OpenRepository): Promise<void> {
-    const { requests, hasCommands } = notices.due(Date.now())
-    if (hasCommands) this.#signalCommands()
-    const sending = requests.map(async (request) => {
-      const sent = await this.#sendNotice(request)
-      notices.tried(request.id, sent, Math.random(), Date.now())
-    })
-    await Promise.all(sending)
-    if (requests.length > 0) await this.#arm()
-  }
-
   /** Those that wait may publish: they ask, and the repository decides. */
   #free(): void {
     for (const socket of this.#sockets(SIDECARS)) socket.send('free')
@@ -231,10 +229,8 @@ export class RepositoryObject extends DurableObject {
         run: runOf(socket) ?? 0,
         pingedAt: this.#pingedAt(socket),
       }))
-    const log: Log = (level, event, fields) =>
-      consoleLog(level, event, { board: this.ctx.id.name, ...fields })
     const variables = this.#variables
-    this.#opened ??= openRepository(this.#sql, { sockets, log, variables })
+    this.#opened ??= openRepository(this.#sql, { sockets, log: this.#log, variables })
     return this.#opened
   }
 

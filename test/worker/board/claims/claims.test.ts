@@ -114,7 +114,7 @@ describe('a claim', () => {
     }
     await clock.advance(TTL)
     const why = 'Error: database or disk is full'
-    const line = { level: 'error', event: 'board.not_settled', board: 'lamps', error: why }
+    const line = { level: 'error', event: 'board.alarm_failed', board: 'lamps', error: why }
     expect(lines.at(-1)).toEqual(line)
     sql.transaction = transaction
     expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
