@@ -82,7 +82,7 @@ export function createBoardTables(sql: Sql): Pick<RepositoryState, 'main'> {
     const [known] = sql.all<{ version: number }>('SELECT version FROM board_schema')
     // An object that wakes writes nothing: Cloudflare counts each row.
     if (known?.version !== BOARD_SCHEMA) {
-      if (known && known.version >= MAIN_TREE_SINCE) kept = mainTreeIn(sql)
+      if (known) kept = mainTreeIn(sql)
       for (const table of BOARD) sql.all(`DROP TABLE IF EXISTS ${table}`)
       // The numbers of messages begin anew.
       sql.all('UPDATE claims SET seq = 0')
@@ -93,10 +93,10 @@ export function createBoardTables(sql: Sql): Pick<RepositoryState, 'main'> {
   })
 }
 
-/** The first schema that has it. */
-const MAIN_TREE_SINCE = 6
-
-/** Where the main tree was: without it, what a switch meanwhile took away would look deleted. */
+/**
+ * Where the main tree was: without it, what a switch meanwhile took away would look deleted. No
+ * board has it whose schema is below 6.
+ */
 function mainTreeIn(sql: Sql): Pick<RepositoryState, 'main'> {
   const [row] = sql.all<{ main: string | null }>(
     "SELECT json_extract(state, '$.main') AS main FROM repository",

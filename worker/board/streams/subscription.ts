@@ -30,6 +30,7 @@ export const PING_MS = 15_000
 export interface Subscribed {
   /** Called at each ping of the stream, so that a shared subscription needs fewer timers. */
   onPing(): void
+  /** Streams may be opened for any path: the last one of a path leaves nothing in memory. */
   close(): void
 }
 
