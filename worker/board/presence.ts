@@ -91,13 +91,13 @@ export class Presence {
    * It publishes. Where clients were informed that it is gone, its return counts as a change of the
    * configuration.
    */
-  heard(state: RepositoryState, now: number): void {
+  published(state: RepositoryState, now: number): void {
     this.#resume(state, now)
     const { lastSeenAt, offlineSince, socket, ended } = state
     // Where no socket says so, nobody may have noticed that it was silent.
     const wasSilent = !socket && !ended && lastSeenAt !== undefined && lastSeenAt <= now
     const isBack = wasSilent && isOver(lastSeenAt, REPORTS_SILENT_MS, now)
-    if (isBack || offlineSince !== undefined) this.turned(state, ['offline', 'running'], now)
+    if (isBack || offlineSince !== undefined) this.addRow(state, ['offline', 'running'], now)
     state.lastSeenAt = now
     delete state.socket?.isFreed
     if (offlineSince === undefined) return
@@ -105,22 +105,22 @@ export class Presence {
     if (state.published) state.pending = { ...state.pending, list: true }
   }
 
-  /** For the history. */
-  turned(state: RepositoryState, changed: [SidecarState, SidecarState], now: number): void {
+  /** Adds a row to the history. */
+  addRow(state: RepositoryState, changed: [SidecarState, SidecarState], now: number): void {
     if (!state.published) return
     this.#activity.add([{ kind: 'sidecar', changes: { state: changed } }], state, now)
   }
 
   /** A first publication is whole: until then no task could come back. */
-  published(now: number): void {
+  firstPublished(now: number): void {
     this.#claims.resume(0, now)
   }
 
   /** The time up to which a task that is away could come back: of the clock, or it stands. */
   seenUntil(state: RepositoryState, now: number): number {
-    const { published, ended, offlineSince, lastSeenAt = 0, socket } = state
+    const { published, ended, offlineSince } = state
     if (!published) return 0
-    const last = Math.max(lastSeenAt, this.#pingedAt(state) ?? 0, socket?.since ?? 0)
+    const last = this.#lastSign(state)
     const isThere = !ended && offlineSince === undefined && now - last <= SLEPT_MS
     return isThere ? now : Math.min(last, now)
   }
@@ -132,7 +132,7 @@ export class Presence {
       this.#resume(state, now)
       state.socket = { run, since: now }
       this.#agenda.plan('sidecar', undefined)
-      return this.#returned(state, now)
+      return this.#comeBack(state, now)
     })
   }
 
@@ -140,7 +140,7 @@ export class Presence {
   closed({ run, pingedAt }: SidecarSocket, now: number): void {
     this.#turn((state) => {
       if (run >= state.run) seen(state, pingedAt)
-      if (state.socket?.run === run && !state.ended) this.#missing(state, now, CLOSED_MS)
+      if (state.socket?.run === run && !state.ended) this.#wait(state, now, CLOSED_MS)
       return []
     })
   }
@@ -151,14 +151,13 @@ export class Presence {
     if (!socket || socket.closedAt !== undefined || ended) return
     if (!this.#isOpen(socket.run)) {
       this.#turn((state) => {
-        this.#missing(state, now, PINGS_SILENT_MS)
+        this.#wait(state, now, PINGS_SILENT_MS)
         return []
       })
     }
   }
 
-  /** What the alarm does. */
-  due(now: number): ToSend {
+  onAlarm(now: number): ToSend {
     const at = this.#agenda.planned('sidecar')
     if (at === undefined || at > now) return NOTHING
     let free = false
@@ -172,7 +171,7 @@ export class Presence {
         return []
       }
       const isWaitedFor = this.#sockets().some(({ run }) => run < state.run)
-      if (!isWaitedFor || socket.isFreed) return this.#lost(state, now)
+      if (!isWaitedFor || socket.isFreed) return this.#goOffline(state, now)
       socket.isFreed = true
       this.#agenda.plan('sidecar', now + CLOSED_MS)
       free = true
@@ -182,17 +181,16 @@ export class Presence {
   }
 
   /** A frozen sidecar closes nothing: whatever reads the status finds out, also of its return. */
-  look(now: number): ToSend {
+  checkPings(now: number): ToSend {
     const state = this.#board.state()
-    const { socket, lastSeenAt = 0 } = state
+    const { socket } = state
     if (!socket || state.ended || !this.#isOpen(socket.run)) return NOTHING
-    const last = Math.max(this.#pingedAt(state) ?? 0, lastSeenAt, socket.since)
-    const isLost = isOver(last, PINGS_SILENT_MS, now)
+    const isLost = isOver(this.#lastSign(state), PINGS_SILENT_MS, now)
     if (isLost === (state.offlineSince !== undefined)) return NOTHING
     const turn = (found: RepositoryState) => {
-      if (isLost) return this.#lost(found, now)
+      if (isLost) return this.#goOffline(found, now)
       this.#resume(found, now)
-      return this.#returned(found, now)
+      return this.#comeBack(found, now)
     }
     return { frames: this.#turn(turn), free: isLost }
   }
@@ -203,6 +201,12 @@ export class Presence {
       run >= leader && pingedAt !== undefined ? [pingedAt] : [],
     )
     return pings.length > 0 ? Math.max(...pings) : undefined
+  }
+
+  /** When it last reported, pinged or opened its socket, in ms; 0: never. */
+  #lastSign(state: RepositoryState): number {
+    const { lastSeenAt = 0, socket } = state
+    return Math.max(lastSeenAt, this.#pingedAt(state) ?? 0, socket?.since ?? 0)
   }
 
   /** Whether an earlier sidecar has to wait. A time ahead of `now` means nothing: see `isOver`. */
@@ -220,7 +224,7 @@ export class Presence {
     const times = { lastSeenAt, currentAt }
     if (ended) return { state: 'ended', since: lastSeenAt ?? 0, ...times }
     if (offlineSince !== undefined) return { state: 'offline', since: offlineSince, ...times }
-    const since = Math.max(lastSeenAt ?? 0, socket?.since ?? 0, socket?.closedAt ?? 0)
+    const since = Math.max(this.#lastSign(state), socket?.closedAt ?? 0)
     const isThere = isRecent(since, socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS, now)
     return isThere ? { state: 'running', ...times } : { state: 'offline', since, ...times }
   }
@@ -235,26 +239,26 @@ export class Presence {
   }
 
   /** Nothing is sent to clients before `patienceMs` have passed. */
-  #missing(state: RepositoryState, now: number, patienceMs: number): void {
+  #wait(state: RepositoryState, now: number, patienceMs: number): void {
     const { socket } = state
     if (!socket || this.#isOpen(socket.run) || state.offlineSince !== undefined) return
     socket.closedAt = now
     this.#agenda.plan('sidecar', now + patienceMs)
   }
 
-  #lost(state: RepositoryState, now: number): string[] {
+  #goOffline(state: RepositoryState, now: number): string[] {
     seen(state, this.#pingedAt(state))
     state.offlineSince = state.socket?.closedAt ?? state.lastSeenAt ?? now
     // Where no process can count the boards, a line is all that an operator can alarm on.
     this.#log('warn', 'board.sidecar_lost', { since: new Date(state.offlineSince).toISOString() })
-    this.turned(state, ['running', 'offline'], now)
+    this.addRow(state, ['running', 'offline'], now)
     return this.#message(state, now)
   }
 
-  #returned(state: RepositoryState, now: number): string[] {
+  #comeBack(state: RepositoryState, now: number): string[] {
     if (state.offlineSince === undefined) return []
     delete state.offlineSince
-    this.turned(state, ['offline', 'running'], now)
+    this.addRow(state, ['offline', 'running'], now)
     return this.#message(state, now)
   }
 

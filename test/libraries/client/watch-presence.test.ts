@@ -34,7 +34,7 @@ async function setUp(by: 'pings' | 'reports') {
   }
   network.status = () => {
     // Who reads it gets what it says from then on.
-    presence.look(clock.now())
+    presence.checkPings(clock.now())
     const host = { streams: 1, awakeSince: '', now: new Date(clock.now()).toISOString() }
     const found = reads.find({ kind: 'status' }, host)
     if (found.state !== 'found') throw new Error(found.state)
@@ -67,7 +67,7 @@ async function setUp(by: 'pings' | 'reports') {
         for (const socket of sockets) socket.pingedAt = clock.now()
         if (by === 'reports') repository.sync(syncRoot(run), clock.now())
       }
-      if ((nextDue() ?? clock.now() + 1) <= clock.now()) await tell(presence.due(clock.now()))
+      if ((nextDue() ?? clock.now() + 1) <= clock.now()) await tell(presence.onAlarm(clock.now()))
       await network.ping()
     }
   }

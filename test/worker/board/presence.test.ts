@@ -46,10 +46,10 @@ describe('a socket that closes', () => {
     const { presence, nextDue, logged, detach } = attached()
     detach(1, SOME + 1)
     expect(nextDue()).toBe(SOME + 10_001)
-    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: false })
-    expect(presence.due(SOME + 10_001)).toEqual({ frames: [TOLD], free: false })
+    expect(presence.onAlarm(SOME + 10_000)).toEqual({ frames: [], free: false })
+    expect(presence.onAlarm(SOME + 10_001)).toEqual({ frames: [TOLD], free: false })
     expect(nextDue()).toBeUndefined()
-    expect(presence.due(SOME + 20_000).frames).toEqual([])
+    expect(presence.onAlarm(SOME + 20_000).frames).toEqual([])
     expect(logged.filter((line) => line.startsWith('warn'))).toEqual(['warn board.sidecar_lost'])
   })
 
@@ -57,21 +57,21 @@ describe('a socket that closes', () => {
     const again = attached()
     again.detach(1, SOME)
     expect(again.attach(1, SOME + 8_000)).toEqual([])
-    expect(again.presence.due(SOME + 10_000).frames).toEqual([])
+    expect(again.presence.onAlarm(SOME + 10_000).frames).toEqual([])
 
     const other = attached()
     other.detach(1, SOME)
     other.repository.sync(root(null), SOME + 8_000)
-    expect(other.presence.due(SOME + 10_000).frames).toEqual([])
+    expect(other.presence.onAlarm(SOME + 10_000).frames).toEqual([])
   })
 
   it('is not told while the sidecar reports instead, until it is silent', () => {
     const { presence, repository, nextDue, detach } = attached()
     detach(1, SOME)
     repository.sync(root(1), SOME + 5_000)
-    expect(presence.due(SOME + 10_000).frames).toEqual([])
+    expect(presence.onAlarm(SOME + 10_000).frames).toEqual([])
     expect(nextDue()).toBe(SOME + 55_000)
-    expect(presence.due(SOME + 55_000).frames).toEqual([TOLD])
+    expect(presence.onAlarm(SOME + 55_000).frames).toEqual([TOLD])
   })
 
   it('is not told after an end in order', () => {
@@ -79,12 +79,12 @@ describe('a socket that closes', () => {
     repository.sync({ step: 'end', run: 1 }, SOME)
     detach(1, SOME)
     expect(nextDue()).toBeUndefined()
-    expect(presence.due(SOME + 60_000).frames).toEqual([])
+    expect(presence.onAlarm(SOME + 60_000).frames).toEqual([])
   })
 
   it('after its end was told is not told again', () => {
     const { presence, nextDue, detach } = attached()
-    presence.look(SOME + 55_000)
+    presence.checkPings(SOME + 55_000)
     detach(1, SOME + 55_001)
     expect(nextDue()).toBeUndefined()
   })
@@ -92,7 +92,7 @@ describe('a socket that closes', () => {
   it('is told to nobody while the board is not published', () => {
     const { presence, detach } = attached(root(null, '1'.repeat(32)))
     detach(1, SOME)
-    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: false })
+    expect(presence.onAlarm(SOME + 10_000)).toEqual({ frames: [], free: false })
   })
 
   it('of a replaced one ends nothing', () => {
@@ -106,21 +106,21 @@ describe('a socket that closes', () => {
 it('tells the return of a sidecar whose end was told, and no other', () => {
   const { presence, repository, attach, detach } = attached()
   detach(1, SOME)
-  presence.due(SOME + 10_000)
+  presence.onAlarm(SOME + 10_000)
   expect(attach(1, SOME + 11_000)).toEqual([TOLD])
   detach(1, SOME + 12_000)
-  presence.due(SOME + 22_000)
+  presence.onAlarm(SOME + 22_000)
   expect(repository.sync(root(1), SOME + 23_000)).toMatchObject({ frames: [TOLD] })
   expect(repository.sync(root(1), SOME + 24_000)).toMatchObject({ frames: [] })
 })
 
 it('tells a frozen sidecar 55 s after its last ping, and its return at its next', () => {
   const { presence, ping } = attached()
-  expect(presence.look(SOME + 54_999).frames).toEqual([])
-  expect(presence.look(SOME + 55_000).frames).toEqual([TOLD])
-  expect(presence.look(SOME + 56_000).frames).toEqual([])
+  expect(presence.checkPings(SOME + 54_999).frames).toEqual([])
+  expect(presence.checkPings(SOME + 55_000).frames).toEqual([TOLD])
+  expect(presence.checkPings(SOME + 56_000).frames).toEqual([])
   ping(1, SOME + 57_000)
-  expect(presence.look(SOME + 57_001)).toEqual({ frames: [TOLD], free: false })
+  expect(presence.checkPings(SOME + 57_001)).toEqual({ frames: [TOLD], free: false })
 })
 
 it('tells a socket that was lost with a reset of its host after 55 s, unless it is dialled', () => {
@@ -129,13 +129,13 @@ it('tells a socket that was lost with a reset of its host after 55 s, unless it 
   presence.restored(SOME + 1_000)
   presence.restored(SOME + 2_000)
   expect(nextDue()).toBe(SOME + 56_000)
-  expect(presence.due(SOME + 56_000).frames).toEqual([TOLD])
+  expect(presence.onAlarm(SOME + 56_000).frames).toEqual([TOLD])
 
   const again = attached()
   again.sockets.length = 0
   again.presence.restored(SOME + 1_000)
   expect(again.attach(1, SOME + 54_000)).toEqual([])
-  expect(again.presence.due(SOME + 56_000).frames).toEqual([])
+  expect(again.presence.onAlarm(SOME + 56_000).frames).toEqual([])
   expect(again.nextDue()).toBeUndefined()
 })
 
@@ -145,8 +145,8 @@ it('tells a socket that only opened, and never pinged, 55 s later, and lets othe
   repository.sync(root(null), SOME)
   sockets.push({ run: 2, pingedAt: undefined })
   presence.opened(2, SOME)
-  expect(presence.look(SOME + 54_999).frames).toEqual([])
-  expect(presence.look(SOME + 55_000)).toEqual({ frames: [TOLD], free: true })
+  expect(presence.checkPings(SOME + 54_999).frames).toEqual([])
+  expect(presence.checkPings(SOME + 55_000)).toEqual({ frames: [TOLD], free: true })
   expect(repository.sync(root(1), SOME + 55_001)).toMatchObject({ ok: true })
   ping(2, SOME + 56_000)
   expect(repository.sync(root(2), SOME + 56_000)).toMatchObject({ ok: false })
@@ -173,17 +173,17 @@ describe('a second sidecar', () => {
   it('is told to go on, before anybody is told that the first is gone', () => {
     const { presence, repository, nextDue, detach } = rivals()
     detach(2, SOME)
-    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: true })
+    expect(presence.onAlarm(SOME + 10_000)).toEqual({ frames: [], free: true })
     expect(nextDue()).toBe(SOME + 20_000)
     expect(repository.sync(root(1), SOME + 10_001)).toMatchObject({ answer: { run: 3 } })
-    expect(presence.due(SOME + 20_000)).toEqual({ frames: [], free: false })
+    expect(presence.onAlarm(SOME + 20_000)).toEqual({ frames: [], free: false })
   })
 
   it('that does not go on is not waited for', () => {
     const { presence, detach } = rivals()
     detach(2, SOME)
-    presence.due(SOME + 10_000)
-    expect(presence.due(SOME + 20_000)).toEqual({ frames: [TOLD], free: false })
+    presence.onAlarm(SOME + 10_000)
+    expect(presence.onAlarm(SOME + 20_000)).toEqual({ frames: [TOLD], free: false })
   })
 
   it('neither holds the run nor shows the first as there, by its own pings', () => {
@@ -192,7 +192,7 @@ describe('a second sidecar', () => {
     detach(1, SOME + 60_000)
     attach(1, SOME + 60_000)
     // It is told, as well.
-    expect(presence.look(SOME + 60_000)).toEqual({ frames: [TOLD], free: true })
+    expect(presence.checkPings(SOME + 60_000)).toEqual({ frames: [TOLD], free: true })
     expect(repository.sync(root(1), SOME + 60_001)).toMatchObject({ ok: true })
   })
 })
@@ -226,7 +226,7 @@ describe('what the status says', () => {
     it.repository.sync(root(1), SOME + 20)
     expect(timesOf(it)).toEqual([20, 20])
     for (const [n, socket] of it.sockets.entries()) socket.pingedAt = SOME + 30 + n
-    it.presence.look(SOME + 60_000)
+    it.presence.checkPings(SOME + 60_000)
     it.sockets.length = 0
     expect(timesOf(it)).toEqual([31, 31])
 
@@ -259,7 +259,7 @@ describe('what the status says', () => {
     const { presence, attach, detach } = it
     detach(1, SOME + 1)
     expect(stateOf(it, SOME + 9_000)).toEqual(['running'])
-    presence.due(SOME + 10_001)
+    presence.onAlarm(SOME + 10_001)
     // Also where the clock was set back.
     for (const now of [SOME + 3_600_000, SOME + 2]) {
       expect(stateOf(it, now)).toEqual(['offline', SOME + 1])
@@ -280,7 +280,7 @@ describe('what the status says', () => {
     it.sockets.length = 0
     it.presence.restored(SOME + 3_600_000)
     expect(stateOf(it, SOME + 3_654_999)).toEqual(['running'])
-    it.presence.due(SOME + 3_655_000)
+    it.presence.onAlarm(SOME + 3_655_000)
     expect(stateOf(it, SOME + 3_655_000)).toEqual(['offline', SOME + 3_600_000])
   })
 
@@ -306,10 +306,10 @@ it('asks nothing of a sidecar that ended, or that never had a socket', () => {
   const { presence, repository } = attached()
   presence.restored(SOME)
   repository.sync({ step: 'end', run: 1 }, SOME)
-  expect(presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
+  expect(presence.checkPings(SOME + 3_600_000)).toEqual({ frames: [], free: false })
   const sockets = [{ run: 1, pingedAt: undefined }]
   const reports = openRepository(openSql(':memory:'), { sockets: () => sockets })
   reports.repository.sync(root(null), SOME)
-  expect(reports.presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
+  expect(reports.presence.checkPings(SOME + 3_600_000)).toEqual({ frames: [], free: false })
   expect(reports.nextDue()).toBeUndefined()
 })

@@ -27,7 +27,7 @@ export interface RepositoryHost {
   /** Of this board. */
   log: Log
   /** Its status is asked for. Absent: nothing is looked at. */
-  looked?(repository: OpenRepository): void
+  onStatus?(repository: OpenRepository): void
 }
 
 /**
@@ -85,7 +85,7 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
     async read(query, ifNoneMatch) {
       const known = find()
       if (!known) return { state: 'unpublished' }
-      if (query.kind === 'status') host.looked?.(known)
+      if (query.kind === 'status') host.onStatus?.(known)
       const at = new Date(now()).toISOString()
       const about = { streams: host.streams(), awakeSince: host.awakeSince(), now: at }
       return known.reads.answer(query, about, ifNoneMatch)

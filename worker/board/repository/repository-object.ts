@@ -79,7 +79,7 @@ export class RepositoryObject extends DurableObject {
       sendNotice,
       signalCommands: () => this.#signalCommands(),
       log: this.#log,
-      looked: (repository) => this.#looked(repository),
+      onStatus: (repository) => this.#onStatus(repository),
     }
     const calls = repositoryCalls(this.#host)
     this.#calls = { ...calls, sync: async (...of) => this.#synced(await calls.sync(...of)) }
@@ -151,7 +151,7 @@ export class RepositoryObject extends DurableObject {
     const known = this.#find()
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
-    this.#sendAll(known.presence.due(Date.now()))
+    this.#sendAll(known.presence.onAlarm(Date.now()))
     this.ctx.waitUntil(deliverDue(this.#host, known))
     await this.#arm()
   }
@@ -166,8 +166,8 @@ export class RepositoryObject extends DurableObject {
       : published
   }
 
-  #looked({ presence }: OpenRepository): void {
-    const found = presence.look(Date.now())
+  #onStatus({ presence }: OpenRepository): void {
+    const found = presence.checkPings(Date.now())
     this.#sendAll(found)
     if (found.frames.length > 0) this.ctx.waitUntil(this.#arm())
   }

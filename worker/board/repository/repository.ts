@@ -91,13 +91,13 @@ export class Repository {
       const state = this.#board.state()
       const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
-      this.#presence.heard(state, now)
+      this.#presence.published(state, now)
       if (request.step === 'root') {
         if (rules) this.#notices.setRules(rules, now)
         return this.#syncRoot(request, state, now)
       }
       if (request.step === 'end') {
-        if (!state.ended) this.#presence.turned(state, ['running', 'ended'], now)
+        if (!state.ended) this.#presence.addRow(state, ['running', 'ended'], now)
         state.ended = true
         this.#board.save(state)
         return { ok: true, answer: { step: 'end' }, frames: [] }
@@ -128,7 +128,7 @@ export class Repository {
         return { ok: true, answer, frames: [] }
       }
       state.batch = request.batch
-      this.#presence.heard(state, now)
+      this.#presence.published(state, now)
       if (request.reading) state.reading = request.reading
       const seq = this.#board.head() + 1
       const texts = this.#claims.texts()
@@ -198,7 +198,7 @@ export class Repository {
       state.run = Math.max(state.run, request.run ?? 0) + 1
       state.batch = 0
     }
-    if (state.ended) this.#presence.turned(state, ['ended', 'running'], now)
+    if (state.ended) this.#presence.addRow(state, ['ended', 'running'], now)
     state.ended = false
     state.lacking = false
     // No record changes when the folder goes or comes back, but clients must show it.
@@ -285,7 +285,7 @@ export class Repository {
     now: number,
   ): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
-    if (isFirst) this.#presence.published(now)
+    if (isFirst) this.#presence.firstPublished(now)
     this.#activity.completed(state, now)
     state.published = true
     delete state.reading

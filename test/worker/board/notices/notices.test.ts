@@ -147,7 +147,7 @@ class World {
       this.now = Math.max(this.now, at)
       this.wakes++
       this.#open.claims.expire(this.now)
-      this.#open.presence.due(this.now)
+      this.#open.presence.onAlarm(this.now)
       const { requests, hasCommands } = this.#open.notices.due(this.now)
       if (hasCommands) this.toldOfCommands.push(this.now)
       for (const request of requests) this.#send(request)
