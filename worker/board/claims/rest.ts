@@ -11,7 +11,7 @@ type Mark = NonNullable<Task['trees']>[number]
 /** So long at most. */
 const REST_MS = 86_400_000
 /** While git checks out a branch, what is published may look so for a moment. */
-const SETTLES_MS = 5_000
+const CHECKOUT_MS = 5_000
 
 /** The copies of a task as they were last seen. Empty: it was away. */
 export interface Rest {
@@ -34,7 +34,7 @@ export function restOf(task: Copied | undefined, began: string | undefined): Res
 
 /** When its task may be offered again, in ms. */
 export const restsUntil = (at: number, { openAt }: Rest): number =>
-  openAt === undefined ? at + REST_MS : Math.min(openAt + SETTLES_MS, at + REST_MS)
+  openAt === undefined ? at + REST_MS : Math.min(openAt + CHECKOUT_MS, at + REST_MS)
 
 /** What is seen now. */
 export function seenOf(task: Copied | undefined): Omit<Rest, 'from' | 'openAt'> {

@@ -9,8 +9,8 @@ import { sqliteActivityStore } from '../activity/activity-sqlite.ts'
 import { sqliteRecordedStore } from '../activity/recorded-sqlite.ts'
 import { ClaimClock, type Elapsed } from '../claims/claim-clock.ts'
 import { overlaysBy } from '../claims/claim-session.ts'
-import { ClaimSettling } from '../claims/claim-settling.ts'
 import { sqliteClaimStore } from '../claims/claim-store-sqlite.ts'
+import { ClaimUpdates } from '../claims/claim-updates.ts'
 import { ClaimWrites } from '../claims/claim-writes.ts'
 import { Claims } from '../claims/claims.ts'
 import { holdersBy } from '../claims/holders.ts'
@@ -79,7 +79,7 @@ export function openRepository(
   })
   const writes = new ClaimWrites({ board, claims, activity, log })
   const clock = new ClaimClock({ board, claims, writes, agenda, elapsed })
-  const settling = new ClaimSettling({ board, claims, writes, clock })
+  const updates = new ClaimUpdates({ board, claims, writes, clock })
   const presence = new Presence({ board, agenda, claims: clock, sockets, activity, log })
   const notices = new Notices({
     store: sqliteNoticeStore(sql),
@@ -90,7 +90,7 @@ export function openRepository(
     host: { ...variables, startedAt, log },
   })
   return {
-    repository: new Repository({ board, claims: settling, presence, activity, notices }),
+    repository: new Repository({ board, claims: updates, presence, activity, notices }),
     claims: new Claims({ board, claims, writes, clock, presence, log }),
     presence,
     notices,

@@ -3,7 +3,7 @@
 
 import { type Activity, cameIn, type TaskChanges } from '../activity/activity.ts'
 import type { Texts } from '../claims/claim-moves.ts'
-import type { ClaimSettling } from '../claims/claim-settling.ts'
+import type { ClaimUpdates } from '../claims/claim-updates.ts'
 import type { BoardRules } from '../notices/notice-calls.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { Presence } from '../presence.ts'
@@ -61,7 +61,7 @@ interface RepositoryDeps {
   board: MessageLog &
     Pick<BoardStore, 'transaction' | 'state' | 'save' | 'put' | 'remove' | 'forgetGone'> &
     Pick<BoardStore, 'root' | 'buckets' | 'entries' | 'counts'>
-  claims: ClaimSettling
+  claims: ClaimUpdates
   presence: Presence
   activity: Activity
   notices: Pick<Notices, 'setRules' | 'hasCommands'>
@@ -69,7 +69,7 @@ interface RepositoryDeps {
 
 export class Repository {
   readonly #board: RepositoryDeps['board']
-  readonly #claims: ClaimSettling
+  readonly #claims: ClaimUpdates
   readonly #presence: Presence
   readonly #activity: Activity
   readonly #notices: RepositoryDeps['notices']
@@ -155,7 +155,7 @@ export class Repository {
       const sent = request.more ? undefined : this.#addMessage(state, now)
       this.#board.save(state)
       const answer = { seq: this.#seq(state), message: sent?.message ?? null }
-      const ended = request.more ? [] : this.#claims.settle(now)
+      const ended = request.more ? [] : this.#claims.update(now)
       return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
     })
   }
@@ -226,7 +226,7 @@ export class Repository {
       ...(main && { main }),
       ...(this.#notices.hasCommands(now) && { notices: true as const }),
     } as const
-    const ended = match && !missing ? this.#claims.settle(now) : []
+    const ended = match && !missing ? this.#claims.update(now) : []
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 
@@ -264,7 +264,7 @@ export class Repository {
     const sent = done ? this.#addMessage(state, now) : undefined
     this.#board.save(state)
     const answer = { step: 'entries', lack, dropped } as const
-    const ended = done ? this.#claims.settle(now) : []
+    const ended = done ? this.#claims.update(now) : []
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 

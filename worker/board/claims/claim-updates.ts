@@ -14,20 +14,20 @@ import { isReopened, restOf, seenOf } from './rest.ts'
 
 type IsOpen = (task: Pick<Task, 'status'>) => boolean
 
-interface ClaimSettlingDeps {
+interface ClaimUpdatesDeps {
   board: Pick<BoardStore, 'state' | 'save' | 'head' | 'stored' | 'layOver' | 'config'>
   claims: ClaimStore
   writes: ClaimWrites
   clock: ClaimClock
 }
 
-export class ClaimSettling {
-  readonly #board: ClaimSettlingDeps['board']
+export class ClaimUpdates {
+  readonly #board: ClaimUpdatesDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites
   readonly #clock: ClaimClock
 
-  constructor({ board, claims, writes, clock }: ClaimSettlingDeps) {
+  constructor({ board, claims, writes, clock }: ClaimUpdatesDeps) {
     this.#board = board
     this.#claims = claims
     this.#writes = writes
@@ -57,7 +57,7 @@ export class ClaimSettling {
     if (task?.unnumbered) state.moved = wentIn(state.moved ?? NO_MOVES, texts, task)
   }
 
-  settle(now: number): string[] {
+  update(now: number): string[] {
     const turn: Turn = { frames: [], now }
     this.#clock.correct(now)
     const held = this.#held()
@@ -68,7 +68,7 @@ export class ClaimSettling {
     const isOpen: IsOpen = ({ status }) => !isClosed(status)
     // One whose task another came to is over.
     const left = this.#follow(claims, isOpen, turn) ? this.#held() : held
-    for (const claim of left) this.#settleOne(claim, isOpen, turn)
+    for (const claim of left) this.#updateOne(claim, isOpen, turn)
     for (const claim of this.#claims.restless()) this.#rest(claim, isClosed, turn)
     this.#clock.plan(now)
     return turn.frames
@@ -133,7 +133,7 @@ export class ClaimSettling {
     this.#writes.store({ ...claim, end: { ...claim.end, rests: next } })
   }
 
-  #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {
+  #updateOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {
     const { now } = turn
     const task = this.#board.stored(claim.task)
     const reading: Reading = !task ? 'deleted' : isOpen(task) ? 'open' : 'closed'
