@@ -196,7 +196,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   let app = appOf(config.auth)
   const countBoards = async () => {
     const boards = await directory.list(['*'], hostClock.now())
-    counted.listed(boards, (path) => repositories.isHeard(path))
+    counted.listed(boards, (path) => repositories.isPublishing(path))
     return boards
   }
   const boards = countBoards()

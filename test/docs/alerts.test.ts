@@ -275,7 +275,7 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
     })
     const rows = [row('shop', 'running', 'present'), row('blog', 'ended', 'present')]
     const scrape = (more: typeof rows = []) => {
-      listed([...rows, ...more], (path) => repositories.isHeard(path))
+      listed([...rows, ...more], (path) => repositories.isPublishing(path))
       return metricsText(metrics)
     }
     const report = async () => {

@@ -35,13 +35,13 @@ export function boardMetrics(metrics: Metrics) {
     { sidecar: SIDECARS },
   )
   return {
-    /** `isHeard`: whether a sidecar has published this board lately. */
-    listed(rows: readonly BoardRow[], isHeard: (path: string) => boolean): void {
+    /** `isPublishing`: whether a sidecar has published this board lately. */
+    listed(rows: readonly BoardRow[], isPublishing: (path: string) => boolean): void {
       const counts = { running: 0, offline: 0, ended: 0, missing: 0 }
       for (const { path, report } of rows) {
         if (report.store === 'missing') counts.missing++
         else if (report.sidecar.state === 'ended') counts.ended++
-        else counts[isHeard(path) ? 'running' : 'offline']++
+        else counts[isPublishing(path) ? 'running' : 'offline']++
       }
       for (const sidecar of SIDECARS) boards.set({ sidecar }, counts[sidecar])
     },

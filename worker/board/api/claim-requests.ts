@@ -66,7 +66,7 @@ export const claimSchema = z
     force: z.boolean().default(false).describe('Also a task that is not ready.'),
     client: shownName.exactOptional(),
     model: shownName.exactOptional(),
-    // git takes any but C0, and whoever works on such a branch has not named it.
+    // git takes any but C0, and an agent on such a branch did not name it.
     branch: text(1_024).overwrite(printable).exactOptional(),
   })
   .describe(

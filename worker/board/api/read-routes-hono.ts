@@ -41,7 +41,7 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
       const query = toQuery(parameters, c.req.param('id') ?? '')
       return answerRead(c, query, repository.read(query, c.req.header('If-None-Match')))
     }
-  /** Who finds a sidecar offline has the list of boards say so. */
+  /** A read may find that a sidecar is offline: the list of boards shows that from then on. */
   const readStatus = async (path: string, ifNoneMatch?: string): Promise<ReadAnswer> => {
     const readAt = deps.clock.now()
     const answer = await deps.repositories.open(path).read({ kind: 'status' }, ifNoneMatch)

@@ -145,7 +145,10 @@ function wasLeft(own: Claim, now: number, fileHash: () => string | undefined): b
   return now - at < LEFT_MS && (file === undefined || file === fileHash())
 }
 
-/** What its last claim says of a task that nobody holds. Of one that was away, it says anything. */
+/**
+ * What the last claim of a task says of it. Nobody holds the task. If it was away when that claim
+ * ended, no status is known, and any counts as the same.
+ */
 function pastOf({ status }: LightTask, last: Claim | undefined): Past {
   if (!last) return {}
   const { end, tree } = last

@@ -31,7 +31,7 @@ export function findTask(
   const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
   const { tree } = wish
   const inTree = tree === undefined ? [] : open.filter((it) => isClosedInTree(it, tree, isClosed))
-  // What waits for them is ready for who works in that tree.
+  // What waits for them is ready in that tree.
   const waiting = inTree.length === 0 ? [] : board.waitingFor(inTree.map(({ id }) => id))
   for (const task of waiting) {
     if (!isOpen(task) || read.has(task.id)) continue

@@ -26,7 +26,7 @@ export interface Rest {
   openAt?: number
 }
 
-/** `began`: the main tree's copy when the claim began, for who releases it while that has none. */
+/** `began`: the main tree's copy when the claim began, in case it has none at the release. */
 export function restOf(task: Copied | undefined, began: string | undefined): Rest {
   const from = task && task.inMain !== false ? task.copyHash : began
   return { ...(from !== undefined && { from }), ...seenOf(task) }
@@ -48,8 +48,8 @@ export function seenOf(task: Copied | undefined): Omit<Rest, 'from' | 'openAt'> 
 }
 
 /**
- * A copy changed, and is open there. One that went says nothing, and neither does the main tree’s
- * text of before the work, as it comes back where somebody checks out an older branch.
+ * A copy changed, and is open there. A copy that was deleted does not count. Nor does the main
+ * tree’s text from before the work: it is back where somebody checks out an older branch.
  */
 export function isReopened(
   { from, file, copy, trees = {} }: Rest,

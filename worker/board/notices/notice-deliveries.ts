@@ -39,7 +39,7 @@ const LEASE_MS = 30_000
 export const COMMAND_LEASE_MS = 60_000
 /** Between two tries. */
 export const LONGEST_WAIT_MS = MAX_RETRY_MS + COMMAND_LEASE_MS
-/** Who tests a rule waits for that, and not for longer. */
+/** A person who tests a rule waits for the answer, and not for longer. */
 const TESTED_FOR_MS = 120_000
 /** For one target: more is not read once its receiver is up again. */
 const MAX_PENDING = 50

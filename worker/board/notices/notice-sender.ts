@@ -21,7 +21,7 @@ interface SenderDeps {
   secrets: readonly string[]
   /** NOTICE_SECRET. Empty, or one is none: webhooks cannot be signed. */
   signing: readonly string[]
-  /** Who may publish a board could else have the edge POST to any server of its machine. */
+  /** If true, a token that may publish could have the edge POST to any server of its machine. */
   allowsLoopback: boolean
   clock: Clock
   fetch: typeof fetch

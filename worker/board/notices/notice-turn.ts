@@ -70,7 +70,7 @@ function isSame(was: Known | undefined, since: number, now: number): boolean {
   return endedAt === undefined || now - endedAt < FLAPPING_MS
 }
 
-/** What is remembered of one that does not hold. A time ahead of `now` is of a clock that was. */
+/** What is remembered of one that does not hold. A time ahead of `now` counts as now. */
 function ended(was: Known | undefined, now: number): Known {
   if (was?.toldAt === undefined) return {}
   const endedAt = Math.min(was.endedAt ?? now, now)

@@ -3,7 +3,7 @@
 import { readSilentAfter, SILENT_AFTER_MS } from '../tasks/task-state.ts'
 
 export interface BoardVariables {
-  /** Who works and shows no sign of it for so long is silent. */
+  /** An agent that shows no sign of work for so long is silent. */
   silentAfterMs: number
 }
 

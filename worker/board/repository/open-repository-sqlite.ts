@@ -34,8 +34,8 @@ export interface OpenRepository {
   nextDue(): number | undefined
   /**
    * Uses up an id. False: it was spent before. Remembered until `expiresAt`; all times in ms. Not
-   * the list of ended sessions does it: with payments that is in their database, and who signs in
-   * to a board must not wait for it.
+   * the list of ended sessions does it: with payments that is in their database, and to sign in to
+   * a board must not wait for it.
    */
   spend(id: string, expiresAt: number, now: number): boolean
 }
@@ -49,7 +49,7 @@ interface Surroundings {
   variables?: BoardVariables
   /** Absent: the host has no clock that nobody sets. */
   elapsed?: Elapsed
-  /** In ms. Who has just started has heard of no sidecar. Absent: its sockets outlive it. */
+  /** In ms. After a start no sidecar has reported yet. Absent: its sockets outlive the process. */
   startedAt?: number
 }
 

@@ -285,7 +285,7 @@ function* list(name: string, rows: Iterable<Row>, limit = Infinity): Iterable<st
   yield ']}'
 }
 
-/** To who asked for what changed. */
+/** The whole list, for a client that asked for what changed. */
 function* whole(name: string, rows: Iterable<Row>, seq: string): Iterable<string> {
   yield '{'
   yield* members(name, jsonOf(rows))

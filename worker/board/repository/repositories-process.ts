@@ -72,8 +72,8 @@ export class ProcessRepositories implements Repositories {
   readonly #tallyOfAll: StreamTally
   /** What takes back the call that is due next. */
   readonly #armed = new Map<string, () => void>()
-  /** When its sidecar was last heard. */
-  readonly #heard = new Map<string, number>()
+  /** When it was last published. */
+  readonly #publishedAt = new Map<string, number>()
   readonly #startedAt: number
   #isEnding = false
 
@@ -91,9 +91,9 @@ export class ProcessRepositories implements Repositories {
   }
 
   /** Whether a sidecar has published it lately. After a start each has its time for that. */
-  isHeard(path: string): boolean {
-    const heardAt = this.#heard.get(path) ?? this.#startedAt
-    return isRecent(heardAt, REPORTS_SILENT_MS, this.#host.now())
+  isPublishing(path: string): boolean {
+    const publishedAt = this.#publishedAt.get(path) ?? this.#startedAt
+    return isRecent(publishedAt, REPORTS_SILENT_MS, this.#host.now())
   }
 
   /**
@@ -181,14 +181,13 @@ export class ProcessRepositories implements Repositories {
     const calls = repositoryCalls(this.#hostOf(path))
     return {
       ...calls,
-      sync: async (...of) => this.#noted(path, await calls.sync(...of)),
-      changes: async (...of) => this.#noted(path, await calls.changes(...of)),
+      sync: async (...of) => this.#notePublished(path, await calls.sync(...of)),
+      changes: async (...of) => this.#notePublished(path, await calls.changes(...of)),
     }
   }
 
-  /** One that was published is heard of. */
-  #noted<Outcome extends { ok: boolean }>(path: string, outcome: Outcome): Outcome {
-    if (outcome.ok) this.#heard.set(path, this.#host.now())
+  #notePublished<Outcome extends { ok: boolean }>(path: string, outcome: Outcome): Outcome {
+    if (outcome.ok) this.#publishedAt.set(path, this.#host.now())
     return outcome
   }
 

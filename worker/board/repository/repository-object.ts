@@ -207,7 +207,7 @@ export class RepositoryObject extends DurableObject {
     if (free) this.#free()
   }
 
-  /** Who leads, and no other. */
+  /** Only the sidecar that leads. */
   #signalCommands(): void {
     const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
     sockets[0]?.send('notices')

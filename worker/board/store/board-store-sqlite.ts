@@ -20,7 +20,7 @@ import { listReads } from './list-reads-sqlite.ts'
 import { messageLog } from './message-log-sqlite.ts'
 import { type OverlaysOf, putRecords, TABLE_OF } from './put-records-sqlite.ts'
 
-/** All of it. Who uses it names its part: `MessageLog`, `ListReads`, `ClaimReads`, or methods. */
+/** All of it. Each user names its part: `MessageLog`, `ListReads`, `ClaimReads`, or methods. */
 export type BoardStore = ReturnType<typeof sqliteBoardStore>
 
 /** `epoch` and `kept` are used when this database is new: the epoch names the life of its log. */

@@ -1,4 +1,4 @@
-// What a task is for who leads: one state, the first that fits. The edge's filters and the page's
+// What a task is for a lead: one state, the first that fits. The edge's filters and the page's
 // counts share it. Pure. Silence comes with time alone, and nobody is sent a message about it.
 
 import { durationMs } from '../../shared/duration.ts'
@@ -58,7 +58,7 @@ export function stateOf(
   )
 }
 
-/** Whether a filter or a count of `of` has it: who is silent is at work, too. */
+/** Whether a filter or a count of `of` has it: a silent agent is at work, too. */
 export const isCountedAs = (of: string, state: TaskState | undefined): boolean =>
   state === of || (state === 'silent' && of === 'work')
 
@@ -90,7 +90,7 @@ function workOn(task: LightTask, work: readonly Work[], moment: Moment): Current
   return { state: 'work', since: Math.min(...running.map(({ startedAt }) => timeOf(startedAt))) }
 }
 
-/** By its row alone, for who has read no sessions: how silent somebody is it does not say. */
+/** By its row alone, where no sessions were read. It does not show who is silent. */
 function workByRow({ executionState }: LightTask): CurrentState | undefined {
   if (executionState === 'stalled') return { state: 'stalled' }
   return executionState === 'active' ? { state: 'work' } : undefined

@@ -7,7 +7,7 @@ import type { Statuses } from './to-do.ts'
 
 /** Who would begin it. */
 export interface Claimer {
-  /** Absent: anybody, whoever the task is assigned to. */
+  /** Absent: anybody. It does not matter then to whom a task is assigned. */
   actor?: string
   assignee?: string
   /** The linked worktree that it works in: what that one has begun is its own. */
