@@ -26,17 +26,13 @@ export class HashCache {
     this.#store = store
   }
 
-  /** Hands over every file that is known; answers how many. */
-  async load(take: (path: string, file: SavedFile) => void): Promise<number> {
-    let count = 0
+  /** Hands over every file that is known. */
+  async load(take: (path: string, file: SavedFile) => void): Promise<void> {
     await this.#lines.load((line) => {
       const parsed = JSON.parse(line) as CachedLine
       const path = compact(`${this.#store.root}${sep}${parsed[0]}`)
-      if (this.#store.classify(path) === undefined) return
-      take(path, fromLine(path, parsed))
-      count++
+      if (this.#store.classify(path) !== undefined) take(path, fromLine(path, parsed))
     })
-    return count
   }
 
   save(files: Iterable<[string, SavedFile]>): Promise<void> {
