@@ -208,7 +208,8 @@ export class Board implements Records {
   bucket = (n: number): Record<Key, string> => this.#hashes.bucket(n)
 
   follow(): Key[] {
-    if (!this.#reader.takeIsAhead()) return []
+    if (!this.#reader.isAhead) return []
+    this.#reader.isAhead = false
     return this.takeChanged(this.#derivedAt, !this.#isRead)
   }
 

@@ -32,17 +32,10 @@ export class RecordReader {
   /** Keys that could not be read: published when their file is read again. */
   readonly refused = new Set<Key>()
   /** A read found a file changed whose hint has not come yet. */
-  #isAhead: boolean = false
+  isAhead: boolean = false
 
   constructor(deps: RecordReaderDeps) {
     this.#deps = deps
-  }
-
-  /** Whether a file was found changed since this was last asked. */
-  takeIsAhead(): boolean {
-    const isAhead = this.#isAhead
-    this.#isAhead = false
-    return isAhead
   }
 
   async read(key: Key): Promise<DataRecord | null> {
@@ -85,13 +78,13 @@ export class RecordReader {
     const read = readWhole(path)
     if (read.state === 'later') return this.#refuse(key, read.why, read.isAway)
     if (read.state === 'gone') {
-      this.#isAhead = true
+      this.isAhead = true
       files.ingest(path, null)
       return undefined
     }
     const { file } = read
     if (read.unsure && file.hash !== known) return this.#refuse(key, 'it is still being written')
-    if (file.hash !== known) this.#isAhead = true
+    if (file.hash !== known) this.isAhead = true
     files.ingest(path, file)
     if (file.entries.length > 1) this.parsed.put(path, file)
     else this.parsed.drop(path)

@@ -59,8 +59,10 @@ export class BoardRun {
   readonly #leaving = new AbortController()
   #state: 'waiting' | 'open' | 'failed' = 'waiting'
   #sidecar: OpenSidecar | undefined
-  #reading: number | undefined
-  #ended = Promise.resolve()
+  /** Files of a large board that is being read for the first time. */
+  reading: number | undefined
+  /** When its sidecar has ended. */
+  ended = Promise.resolve()
   #missingSince: number | undefined
 
   constructor(
@@ -79,22 +81,12 @@ export class BoardRun {
     this.#since = since
   }
 
-  /** When its sidecar has ended. */
-  get ended(): Promise<void> {
-    return this.#ended
-  }
-
   get isWaiting(): boolean {
     return this.#state === 'waiting'
   }
 
   get isLeaving(): boolean {
     return this.#leaving.signal.aborted
-  }
-
-  /** Files of a large board that is being read for the first time. */
-  get reading(): number | undefined {
-    return this.#reading
   }
 
   tasks = (): number => this.#sidecar?.board.summary().counts.tasks ?? 0
@@ -110,7 +102,7 @@ export class BoardRun {
       this.#sidecar = opened
       const { ready, ended } = opened.run(AbortSignal.any([end, this.#leaving.signal]))
       void ready.then(() => this.#show(undefined))
-      this.#ended = ended.catch((error: unknown) => {
+      this.ended = ended.catch((error: unknown) => {
         this.#fail(error)
         return opened.publisher.close()
       })
@@ -129,7 +121,7 @@ export class BoardRun {
   /** Ends its sidecar. Resolves when it has. */
   leave(): Promise<void> {
     this.#leaving.abort()
-    return this.#ended
+    return this.ended
   }
 
   /**
@@ -157,7 +149,7 @@ export class BoardRun {
   }
 
   #show(reading: number | undefined): void {
-    this.#reading = reading
+    this.reading = reading
     this.#shownOrFailed.resolve()
     this.#shown.resolve()
   }

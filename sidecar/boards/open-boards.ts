@@ -14,7 +14,7 @@ import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, reportMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
-export type PublishedBoard = NamedBoard & Pick<BoardRun, 'tasks' | 'reading'>
+export type PublishedBoard = NamedBoard & Readonly<Pick<BoardRun, 'tasks' | 'reading'>>
 
 export interface BoardsPlan extends SidecarOptions, Pick<RunPlan, 'edgeOf'> {
   /** The first board is looked for in the first of them. */

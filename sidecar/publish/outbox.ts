@@ -20,9 +20,9 @@ export class Outbox {
   #unreadable = new Set<Key>()
   #loggedAt = Number.NEGATIVE_INFINITY
   /** Covers all that changed before it begins, so those need not be remembered. */
-  #needsSync: boolean = true
+  needsSync: boolean = true
   /** When the first of what is here came. */
-  #since = NEVER
+  since = NEVER
   /** When to read again what could not be read. */
   readAt = NEVER
 
@@ -43,23 +43,15 @@ export class Outbox {
     return this.#unreadable.size > 0
   }
 
-  get needsSync(): boolean {
-    return this.#needsSync
-  }
-
-  get since(): number {
-    return this.#since
-  }
-
   add(keys: Iterable<Key>, now: number): void {
-    this.#since = Math.min(this.#since, now)
+    this.since = Math.min(this.since, now)
     this.#put(keys)
   }
 
   /** Any record may be another than the edge has. */
   addAll(now = NEVER): void {
-    this.#since = Math.min(this.#since, now)
-    this.#needsSync = true
+    this.since = Math.min(this.since, now)
+    this.needsSync = true
     this.#changed.clear()
   }
 
@@ -72,7 +64,7 @@ export class Outbox {
   }
 
   beginSync(): void {
-    this.#needsSync = false
+    this.needsSync = false
     this.#changed.clear()
   }
 
@@ -103,11 +95,11 @@ export class Outbox {
 
   /** `hasMore`: more came meanwhile. */
   arrived(hasMore: boolean, now: number): void {
-    this.#since = hasMore ? now : NEVER
+    this.since = hasMore ? now : NEVER
   }
 
   #put(keys: Iterable<Key>): void {
-    if (this.#needsSync) return
+    if (this.needsSync) return
     for (const key of keys) this.#changed.add(key)
     if (this.#changed.size > MAX_KEYS) this.addAll()
   }

@@ -29,17 +29,13 @@ export class Presence {
   readonly #deps: PresenceDeps
   #run: number | undefined
   #socket: EdgeSocket | undefined
-  #isOpen: boolean = false
+  isOpen: boolean = false
   #wasOpen: boolean = false
   #failures = 0
   #cancel: () => void = () => undefined
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen
   }
 
   /** From here on it dials by itself whenever a socket is lost. */
@@ -61,7 +57,7 @@ export class Presence {
     this.#cancel()
     this.#socket?.close()
     this.#socket = undefined
-    this.#isOpen = false
+    this.isOpen = false
   }
 
   #dial(): void {
@@ -70,7 +66,7 @@ export class Presence {
     this.#after(PONG_WITHIN_MS, () => this.#lost())
     this.#socket = edge.attach?.(this.#run, {
       open: () => {
-        this.#isOpen = true
+        this.isOpen = true
         onOpen(this.#wasOpen)
         this.#wasOpen = true
         this.#ping()
@@ -96,7 +92,7 @@ export class Presence {
   }
 
   #lost(): void {
-    const wasOpen = this.#isOpen
+    const wasOpen = this.isOpen
     this.#drop()
     this.#failures++
     // Many sidecars lose their sockets at once when an edge is deployed.

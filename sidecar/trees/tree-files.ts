@@ -89,9 +89,7 @@ export class TreeFiles {
     return this.#shared.due.has(path) ? undefined : this.table.hashOf(path)
   }
 
-  distrust(path: string): void {
-    this.table.distrust(path)
-  }
+  distrust = (path: string): void => this.table.distrust(path)
 
   factsOf(path: string): readonly Fact[] {
     const { copies = NONE, besides = NONE } = this.differences.get(path) ?? {}
@@ -99,9 +97,7 @@ export class TreeFiles {
   }
 
   /** The copies of a task that it changed. */
-  copiesOf(name: string): readonly Copy[] {
-    return this.differences.copiesOf(name)
-  }
+  copiesOf = (name: string): readonly Copy[] => this.differences.copiesOf(name)
 
   /** Whether it has changed what was read, and the ids that git may have given that. */
   compare(path: string, hash: string, bytes: Buffer): { isChanged: boolean; blobs: string[] } {
@@ -210,9 +206,7 @@ export class TreeFiles {
   }
 
   /** A text that a file is compared with is known by now. */
-  learned(path: string): void {
-    this.#tasks.touchAt(path)
-  }
+  learned = (path: string): void => this.#tasks.touchAt(path)
 
   /** Whether a merge base has a task that this tree has, also in a file of another name. */
   wasInMain(name: string): boolean {
