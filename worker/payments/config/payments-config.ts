@@ -62,7 +62,8 @@ const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'af
 /** The URL of a database that a server has, and not a file. */
 export const isServed = (url: string): boolean => /^(libsql|https?):\/\//.test(url)
 
-const DEFAULT_TOLERANCE_SECONDS = 300
+const TOLERANCE = 'tolerance_seconds (PAYMENT_TOLERANCE_SECONDS)'
+const KEYS_DAYS = 'PAYMENT_EVENT_KEYS_DAYS'
 const MISMATCH = 'on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH)'
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
@@ -85,7 +86,7 @@ export function readPayments(
   host: HostAbilities = {},
 ): ReadPayments {
   const reader = new Reader(env)
-  const payments = paymentsOf(reader, file, host)
+  const payments = configOf(reader, file, host)
   return { faults: reader.faults, payments }
 }
 
@@ -118,6 +119,21 @@ class Reader {
     return value
   }
 
+  /** A whole one has at most five digits. */
+  number(
+    name: string,
+    given: number | string,
+    unit: string,
+    { above, isWhole = false }: { above: number; isWhole?: boolean },
+  ): number {
+    const isNumber = isWhole ? /^\d{1,5}$/.test(String(given)) : Number.isFinite(given)
+    if (!isNumber || Number(given) <= above) {
+      const kind = isWhole ? 'whole number' : 'number'
+      this.fault(`${name} must be a ${kind} of ${unit} above ${above}`)
+    }
+    return Number(given)
+  }
+
   /** Undefined: nothing was given, or something else. */
   oneOf<Value extends string>(
     name: string,
@@ -133,14 +149,16 @@ class Reader {
   }
 }
 
-function paymentsOf(
+function configOf(
   reader: Reader,
   file: SignalboxFile,
   { embeds = false }: HostAbilities,
 ): PaymentsConfig | undefined {
   const { text } = reader
-  const payments = paymentsIn(file, reader)
+  const payments = sectionOf(file, reader)
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {}, references } = payments
+  const seconds = webhooks.tolerance_seconds ?? Number(text('PAYMENT_TOLERANCE_SECONDS') ?? 300)
+  const days = text(KEYS_DAYS)
   const mismatch = webhooks.on_amount_mismatch ?? text('PAYMENT_ON_AMOUNT_MISMATCH')
   const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
@@ -170,8 +188,12 @@ function paymentsOf(
     realGateways,
     routePrefix: readPrefix(payments, reader),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, reader),
-    toleranceMs: readTolerance(webhooks.tolerance_seconds, reader) * 1_000,
-    eventKeysMs: readEventKeys(reader),
+    toleranceMs: reader.number(TOLERANCE, seconds, 'seconds', { above: 0 }) * 1_000,
+    // Events themselves are kept for 90 days, so their keys are kept for longer.
+    eventKeysMs:
+      days === undefined
+        ? undefined
+        : reader.number(KEYS_DAYS, days, 'days', { above: 90, isWhole: true }) * DAY_MS,
     onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log',
     references:
       reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
@@ -230,7 +252,7 @@ const FILE = z.strictObject(
 )
 
 /** Empty if it cannot be read. A misspelled setting would silently have no effect. */
-function paymentsIn(file: SignalboxFile, reader: Reader): Payments {
+function sectionOf(file: SignalboxFile, reader: Reader): Payments {
   const issues = FILE.safeParse(file).error?.issues ?? []
   let isReadable = true
   for (const issue of issues.toSorted((a, b) => a.path.length - b.path.length)) {
@@ -311,27 +333,6 @@ function readMiddleware(
     if (!found) reader.fault(`payments.webhooks.middleware: there is no middleware ${name}`)
     return found ?? []
   })
-}
-
-function readTolerance(own: number | undefined, reader: Reader): number {
-  const seconds =
-    own ?? Number(reader.text('PAYMENT_TOLERANCE_SECONDS') ?? DEFAULT_TOLERANCE_SECONDS)
-  if (!Number.isFinite(seconds) || seconds <= 0) {
-    reader.fault(
-      'tolerance_seconds (PAYMENT_TOLERANCE_SECONDS) must be a number of seconds above 0',
-    )
-  }
-  return seconds
-}
-
-/** Events themselves are kept for 90 days, so their keys are kept for longer. */
-function readEventKeys(reader: Reader): number | undefined {
-  const days = reader.text('PAYMENT_EVENT_KEYS_DAYS')
-  if (days === undefined) return undefined
-  if (!/^\d{1,5}$/.test(days) || Number(days) <= 90) {
-    reader.fault('PAYMENT_EVENT_KEYS_DAYS must be a whole number of days above 90')
-  }
-  return Number(days) * DAY_MS
 }
 
 function readInstallation(reader: Reader): string | undefined {
