@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Movement, Settled } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
-import type { Books } from '../../libraries/settlement/books.ts'
+import type { Books } from '../../libraries/settlement/ask-edge.ts'
 import { answerIn, askEdge, type EdgeAddress, partsOf, requestEdge } from '../request.ts'
 
 /** A part of 5,000 rows, or a month of movements, takes a while. */

@@ -3,7 +3,7 @@
 
 import {
   CLASSES,
-  type Compared,
+  type ComparedRow,
   type Comparison,
   isDifference,
 } from '../../libraries/settlement/compare.ts'
@@ -12,7 +12,7 @@ import { brief } from '../../libraries/settlement/table.ts'
 import { majorText } from '../../worker/payments/domain/money.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
-const NAMES: Record<Compared['class'], string> = {
+const NAMES: Record<ComparedRow['class'], string> = {
   unreadable: 'unreadable',
   unknown_word: 'of an unknown word',
   not_ours: 'not ours',
@@ -87,7 +87,7 @@ function aroundText({ days, skipped, unpaid, chargebacks }: Comparison): string 
   return left.length > 0 ? `${span}; left out: ${left.join(', ')}` : span
 }
 
-function cellsOf({ class: name, line, first, why, row, ours, movement }: Compared): string[] {
+function cellsOf({ class: name, line, first, why, row, ours, movement }: ComparedRow): string[] {
   const named = brief(row?.reference ?? row?.id ?? row?.ours ?? row?.refund ?? '')
   const payment = ours?.reference ?? (named || movement?.reference)
   const there = row && text(row.type === 'refund' ? -row.amount : row.amount, row.currency)

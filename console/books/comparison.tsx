@@ -2,7 +2,7 @@
 // both sides.
 
 import {
-  type Compared,
+  type ComparedRow,
   type Comparison,
   hasMoney,
   isDifference,
@@ -21,7 +21,7 @@ import { Table } from './table.tsx'
 
 const MAX_SHOWN = 500
 
-const CLASSES: Record<Compared['class'], string> = {
+const CLASSES: Record<ComparedRow['class'], string> = {
   unreadable: 'Unreadable',
   unknown_word: 'Unknown word',
   not_ours: 'Not ours',
@@ -134,7 +134,7 @@ const Sums = ({ of }: { of: readonly Sum[] }) => (
 )
 
 /** What each payout has, with its rows. */
-const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[] }) => (
+const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly ComparedRow[] }) => (
   <section class="stack" aria-labelledby="payouts">
     <h3 id="payouts">Payouts</h3>
     {of.map(({ id, currency, rows: size, gross, fees, net }) => (
@@ -158,7 +158,7 @@ const Payouts = ({ of, rows }: { of: readonly Payout[]; rows: readonly Compared[
 )
 
 /** `again`: compares once more, after the gateway was asked. */
-function Difference({ of, again }: { of: Compared; again?: () => void }) {
+function Difference({ of, again }: { of: ComparedRow; again?: () => void }) {
   const { line, row, ours, movement, why, first } = of
   const id = ours?.transactionId ?? movement?.transactionId
   const named = row?.reference ?? row?.id ?? row?.ours ?? row?.refund

@@ -9,7 +9,7 @@ import type {
   Movements,
   Settled,
 } from '../../libraries/api/types.ts'
-import type { Books } from '../../libraries/settlement/books.ts'
+import type { Books } from '../../libraries/settlement/ask-edge.ts'
 import { type Comparison, compare } from '../../libraries/settlement/compare.ts'
 import { type Reading, readSettlement } from '../../libraries/settlement/read-settlement.ts'
 import { columnsTyped, FORM, wordsTyped } from '../../libraries/settlement/typed.ts'

@@ -71,7 +71,7 @@ export function decimalSignsOf(
 
 const EASTERN = /[\u0660-\u0669\u06f0-\u06f9]/g
 
-/** Without marks of the direction of writing, which nobody sees. */
+/** Without marks of the direction of writing, which are invisible. */
 export const westernDigits = (text: string): string =>
   text
     .normalize('NFKC')

@@ -4,8 +4,7 @@ import { dayOf } from '../../worker/payments/domain/days.ts'
 import { SETTLED_KINDS } from '../../worker/payments/domain/settlement.ts'
 import { DAY_MS } from '../../worker/payments/domain/time.ts'
 import type { Movement } from '../api/types.ts'
-import { type Books, ROWS_AT_ONCE } from './books.ts'
-import { movementsOf, type Pair } from './settle.ts'
+import { type Books, movementsOf, type Pair, ROWS_AT_ONCE } from './ask-edge.ts'
 
 export interface Booked {
   /** What has no row. */

@@ -1,14 +1,12 @@
 // Compares a settlement with our payments: each row in one class, what is here and not there, and
-// the sums of both sides. The edge answers what it has; this puts the questions, and changes
-// nothing.
+// the sums of both sides. It asks the edge, and changes nothing.
 
 import { SETTLED_AS } from '../../worker/payments/domain/settlement.ts'
 import type { Movement } from '../api/types.ts'
+import { askEdge, type Books, type Pair, type SettledAnswer } from './ask-edge.ts'
 import { booked } from './booked.ts'
-import type { Books, SettledAnswer } from './books.ts'
 import type { Payout } from './payouts.ts'
-import type { SettledRow, Settlement } from './read-settlement.ts'
-import { type Pair, settleAll } from './settle.ts'
+import type { FileRow, Settlement } from './read-settlement.ts'
 import { type Sum, sumsOf } from './sums.ts'
 import { brief } from './table.ts'
 
@@ -16,7 +14,7 @@ import { brief } from './table.ts'
 export const CLASSES = ['unreadable', ...SETTLED_AS, 'here_only'] as const
 export type Class = (typeof CLASSES)[number]
 
-export interface Compared {
+export interface ComparedRow {
   class: Class
   /** The file's; missing for what is here only. */
   line?: number
@@ -25,7 +23,7 @@ export interface Compared {
   why?: string
   /** That no list knows. */
   word?: string
-  row?: SettledRow
+  row?: FileRow
   /** What we have. */
   ours?: SettledAnswer
   /** What is here only. */
@@ -33,7 +31,7 @@ export interface Compared {
 }
 
 export interface Comparison {
-  rows: Compared[]
+  rows: ComparedRow[]
   counts: Readonly<Record<Class, number>>
   /** The file's first and last day. Missing: it has none, so nothing is said of what it lacks. */
   days?: { first: string; last: string }
@@ -54,26 +52,26 @@ export async function compare(
   zone = 'UTC',
 ): Promise<Comparison> {
   const { unreadable, unknown, chargebacks, skipped, unpaid, days } = settlement
-  let settled = await settleAll(settlement.rows, books)
+  let settled = await askEdge(settlement.rows, books)
   const different = settled.filter(({ ours }) => ours.as !== 'same' && ours.transactionId)
   if (books.check && different.length > 0) {
     const ids = new Set(different.flatMap(({ ours }) => ours.transactionId ?? []))
     for (const id of ids) await books.check(id)
-    settled = await settleAll(settlement.rows, books)
+    settled = await askEdge(settlement.rows, books)
   }
   const found = await booked(days && { ...days, zone }, settled, books)
   const firsts = firstLines(settled)
-  const ofFile: Compared[] = [
-    ...unreadable.map(({ line, why }): Compared => ({ class: 'unreadable', line, why })),
-    ...unknown.map(({ line, word }): Compared => ({ class: 'unknown_word', line, word })),
-    ...settled.map((pair): Compared => {
+  const ofFile: ComparedRow[] = [
+    ...unreadable.map(({ line, why }): ComparedRow => ({ class: 'unreadable', line, why })),
+    ...unknown.map(({ line, word }): ComparedRow => ({ class: 'unknown_word', line, word })),
+    ...settled.map((pair): ComparedRow => {
       const { row, ours } = pair
       const first = ours.as === 'twice' ? firsts.get(keyOf(pair)) : undefined
       const isLater = first !== undefined && first < row.line
       return { class: ours.as, line: row.line, ...(isLater && { first }), row, ours }
     }),
   ].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
-  const missing = found.missing.map((movement): Compared => ({ class: 'here_only', movement }))
+  const missing = found.missing.map((movement): ComparedRow => ({ class: 'here_only', movement }))
   const rows = ofFile.concat(missing)
   const counts = Object.fromEntries(CLASSES.map((name) => [name, 0])) as Record<Class, number>
   for (const each of rows) counts[each.class] += 1
@@ -93,7 +91,7 @@ export async function compare(
 export const isDifference = (each: { class: Class }): boolean => each.class !== 'same'
 
 /** What it adds to the gateway's side less ours, minor units: all of them are the difference. */
-export function weightOf({ row, ours, movement }: Compared): number {
+export function weightOf({ row, ours, movement }: ComparedRow): number {
   if (movement) return -movement.amountMinor
   if (!row) return 0
   const sign = row.type === 'refund' ? -1 : 1

@@ -11,10 +11,16 @@ import {
   decimalSignsOf,
   isOfUnknownSign,
 } from './amounts.ts'
-import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
+import {
+  type ColumnMap,
+  type Columns,
+  columnsFound,
+  findColumns,
+  isNothing,
+  refundedColumn,
+} from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
 import { type Kept, keptIn } from './payouts.ts'
-import { isNothing, refundedColumn } from './refunded-column.ts'
 import { type Cells, classify, type MoneyType, type Row, type UnknownWord } from './rows.ts'
 import { brief, type Encoding, type Line, readTable } from './table.ts'
 import { OPTIONS, type Ways } from './typed.ts'
@@ -31,8 +37,8 @@ export interface Reading {
   currency?: string
 }
 
-/** What one row says: its names, amount and currency as they are asked about. */
-export interface SettledRow extends AskedRow {
+/** A row of the file: its names, amount and currency as the edge is asked about them. */
+export interface FileRow extends AskedRow {
   type: MoneyType
   line: number
   /** `2026-11-27`, as the file has it. */
@@ -44,7 +50,7 @@ export interface SettledRow extends AskedRow {
 }
 
 export interface Settlement {
-  rows: SettledRow[]
+  rows: FileRow[]
   unreadable: { line: number; why: string }[]
   /** Rows whose word of type or state is in no list. */
   unknown: UnknownWord[]
@@ -79,7 +85,7 @@ export function readSettlement(
       `the same one, give that ${ways.currency}, such as IQD.`
     return { ok: false, needs: 'currency', message }
   }
-  const refunded = refundedColumn(columns, ways)
+  const refunded = refundedColumn(columns, ways.map)
   if (typeof refunded === 'string') return { ok: false, needs: 'refunded', message: refunded }
   const rows = columns.rows.map((line) => rowOf(line, columns, refunded, own))
   const classed = classify(rows, words)
@@ -181,8 +187,7 @@ function settlementOf(
       : undefined
     const sum = Math.abs(amount ?? 0)
     if (amount === undefined) {
-      const why = `${brief(text) || 'nothing'} is no amount in ${brief(currency) || 'no currency'}`
-      settlement.unreadable.push({ line, why })
+      settlement.unreadable.push({ line, why: noAmount({ text, currency }) })
     } else settlement.chargebacks.push({ line, amount: isReturned ? sum : -sum, currency })
   }
   settlement.unreadable.sort((a, b) => a.line - b.line)
@@ -195,6 +200,9 @@ function settlementOf(
   return settlement
 }
 
+const noAmount = ({ text, currency }: AmountText): string =>
+  `${brief(text) || 'nothing'} is no amount in ${brief(currency) || 'no currency'}`
+
 /** As spreadsheets write long numbers: the digits are lost. */
 const SCIENTIFIC = /^\d(?:[.,]\d+)?e[+-]?\d+$/i
 
@@ -202,7 +210,7 @@ const SCIENTIFIC = /^\d(?:[.,]\d+)?e[+-]?\d+$/i
 function readRow(
   { line, cells, text, currency, isBroken, kind }: Row & { kind: MoneyType | undefined },
   { signOf, dates }: How,
-): SettledRow | string {
+): FileRow | string {
   const { id, ours, reference, date } = cells
   if (isBroken) return 'its quotes are wrong'
   if (!CURRENCY.test(currency)) return `${brief(currency) || 'nothing'} is no currency`
@@ -216,7 +224,7 @@ function readRow(
   if (!isOnlyBack && (amount === undefined || amount === 0)) {
     if (isOfUnknownSign({ text, currency }))
       return `the sign of ${brief(text)} in ${currency} is unknown`
-    return `${brief(text) || 'nothing'} is no amount in ${currency}`
+    return noAmount({ text, currency })
   }
   const refund = kind === 'refund' || kind === 'refund_failed' ? cells.refund : undefined
   const names = [id, ours, reference, refund].filter((name) => name !== undefined)

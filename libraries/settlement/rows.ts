@@ -37,7 +37,7 @@ export interface UnknownWord {
 }
 
 export interface Classed {
-  /** `kind` undefined: its sign tells. */
+  /** `kind` undefined: the sign of its amount decides. */
   money: (Row & { kind: MoneyType | undefined })[]
   /** `isReturned`: the money came back. */
   chargebacks: (Row & { isReturned: boolean })[]

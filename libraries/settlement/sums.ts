@@ -1,8 +1,8 @@
 // The sums of a settlement and of our books, by kind and currency: they show what no row does.
 
+import type { Pair } from './ask-edge.ts'
 import { type Booked, KIND_OF } from './booked.ts'
 import type { Settlement } from './read-settlement.ts'
-import type { Pair } from './settle.ts'
 
 export const SUM_KINDS = [
   'paid',

@@ -2,7 +2,7 @@
 // webhooks that would make them.
 
 import type { Movements, Settled } from '../../libraries/api/types.ts'
-import type { Books } from '../../libraries/settlement/books.ts'
+import type { Books } from '../../libraries/settlement/ask-edge.ts'
 import { type Comparison, compare } from '../../libraries/settlement/compare.ts'
 import { type Reading, readSettlement } from '../../libraries/settlement/read-settlement.ts'
 import type { MovementKind, PaymentStatus } from '../../worker/payments/domain/status.ts'

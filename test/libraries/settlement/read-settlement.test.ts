@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { amountIn, decimalSignOf } from '../../../libraries/settlement/amounts.ts'
 import { dateOrderOf, dayIn } from '../../../libraries/settlement/dates.ts'
 import {
+  type FileRow,
   type Reading,
   readSettlement,
-  type SettledRow,
 } from '../../../libraries/settlement/read-settlement.ts'
 import { FORM, OPTIONS, type Ways } from '../../../libraries/settlement/typed.ts'
 import { majorText } from '../../../worker/payments/domain/money.ts'
@@ -22,7 +22,7 @@ const needs = (text: string, reading: Reading = {}) => {
   const found = readSettlement(utf8(text), reading)
   return found.ok ? 'nothing' : found.needs
 }
-const first = (text: string | Uint8Array, reading: Reading = {}): Partial<SettledRow> =>
+const first = (text: string | Uint8Array, reading: Reading = {}): Partial<FileRow> =>
   read(text, reading).rows[0] ?? {}
 
 const HEAD = 'Transaction ID,Order ID,Amount,Currency,Date'

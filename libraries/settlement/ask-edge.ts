@@ -1,17 +1,32 @@
-// Has the edge compare the rows of a settlement, in parts. A payment agrees with as many rows as it
-// has movements, so its rows are asked about together, whatever names it by.
+// The port to our books, and how an edge is asked to compare the rows of a settlement: in parts. A
+// payment agrees with as many rows as it has movements, so its rows are asked about together,
+// though they may have different names of it.
 
-import { type Books, ROWS_AT_ONCE, type SettledAnswer } from './books.ts'
-import type { SettledRow } from './read-settlement.ts'
+import type { Settlement as Asked, Movement, Settled } from '../api/types.ts'
+import type { FileRow } from './read-settlement.ts'
+
+export type SettledAnswer = Settled['rows'][number]
+
+export interface Books {
+  /** 5,000 rows at most, and as many answers, in their order. */
+  settle(rows: Asked['rows']): Promise<readonly SettledAnswer[]>
+  /** This gateway's, booked in these days; the second is not part of them. */
+  movements(after: string, before: string): AsyncIterable<Movement>
+  /** Has the gateway asked about a payment. */
+  check?(transactionId: string): Promise<void>
+}
+
+export const ROWS_AT_ONCE = 5_000
 
 export interface Pair {
-  row: SettledRow
+  row: FileRow
   ours: SettledAnswer
 }
 
-type Settle = Pick<Books, 'settle'>
-
-export async function settleAll(rows: readonly SettledRow[], books: Settle): Promise<Pair[]> {
+export async function askEdge(
+  rows: readonly FileRow[],
+  books: Pick<Books, 'settle'>,
+): Promise<Pair[]> {
   const sorted = rows.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const parts: Pair[][] = []
   for (let at = 0; at < sorted.length; ) {
@@ -25,10 +40,10 @@ export async function settleAll(rows: readonly SettledRow[], books: Settle): Pro
   return countedOnce(settled.flat())
 }
 
-const nameOf = ({ ours, id, reference, refund }: SettledRow): string =>
+const nameOf = ({ ours, id, reference, refund }: FileRow): string =>
   ours ?? id ?? reference ?? refund ?? ''
 
-async function asked(rows: readonly SettledRow[], books: Settle): Promise<Pair[]> {
+async function asked(rows: readonly FileRow[], books: Pick<Books, 'settle'>): Promise<Pair[]> {
   const answers = await books.settle(
     rows.map(({ line: _, day: _day, refunded: _refunded, payout: _payout, ...row }) => row),
   )
@@ -36,16 +51,16 @@ async function asked(rows: readonly SettledRow[], books: Settle): Promise<Pair[]
 }
 
 /** Ends between two payments, where one has not more rows than are asked at once. */
-function partSize(rows: readonly SettledRow[], from: number): number {
+function partSize(rows: readonly FileRow[], from: number): number {
   let to = from + ROWS_AT_ONCE
   if (to >= rows.length) return rows.length - from
-  const isCut = () => nameOf(rows[to] as SettledRow) === nameOf(rows[to - 1] as SettledRow)
+  const isCut = () => nameOf(rows[to] as FileRow) === nameOf(rows[to - 1] as FileRow)
   while (to > from + 1 && isCut()) to -= 1
   return to > from + 1 ? to - from : ROWS_AT_ONCE
 }
 
 /** All rows of payments that were named in two parts, or whose rows have what was given back. */
-function groupsToAskAgain(parts: readonly Pair[][]): Map<string, SettledRow[]> {
+function groupsToAskAgain(parts: readonly Pair[][]): Map<string, FileRow[]> {
   const partOf = new Map<string, number>()
   const again = new Set<string>()
   for (const [at, { row, ours }] of parts.flatMap((part, n) =>
@@ -66,22 +81,22 @@ function groupsToAskAgain(parts: readonly Pair[][]): Map<string, SettledRow[]> {
  * And a refund of what was given back. A report that has its refunds in rows, too, repeats them
  * there: only what is more is a refund of its own.
  */
-function withRefunded(group: readonly Pair[]): SettledRow[] {
+function withRefunded(group: readonly Pair[]): FileRow[] {
   const rows = group.map(({ row }) => row).sort((a, b) => a.line - b.line)
-  let told = rows.reduce((sum, { type, amount }) => (type === 'refund' ? sum + amount : sum), 0)
-  const more = group.flatMap(({ row, ours }): SettledRow[] => {
+  let inRows = rows.reduce((sum, { type, amount }) => (type === 'refund' ? sum + amount : sum), 0)
+  const more = group.flatMap(({ row, ours }): FileRow[] => {
     const { refunded = 0, refund: _, ...rest } = row
     if (ours.as === 'twice') return []
-    const amount = refunded - Math.min(told, refunded)
-    told -= refunded - amount
+    const amount = refunded - Math.min(inRows, refunded)
+    inRows -= refunded - amount
     return amount > 0 ? [{ ...rest, type: 'refund', amount }] : []
   })
   return [...rows, ...more]
 }
 
 /** Whole groups, as many as are asked at once; one that is larger is cut. */
-function batchesOf(groups: readonly SettledRow[][]): SettledRow[][] {
-  const batches: SettledRow[][] = []
+function batchesOf(groups: readonly FileRow[][]): FileRow[][] {
+  const batches: FileRow[][] = []
   for (const group of groups) {
     const last = batches.at(-1)
     if (last && last.length + group.length <= ROWS_AT_ONCE) {
