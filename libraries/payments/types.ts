@@ -136,7 +136,7 @@ export interface Payments {
   alerts: {
     /** What a person should look at, newest first: without `all` what is open. */
     list(filter?: AlertFilter): Promise<AlertsPage>
-    /** Somebody has seen it. Safe to repeat. */
+    /** A person has seen it. Safe to repeat. */
     acknowledge(id: string, done?: Acknowledgement): Promise<void>
     /** Takes that back within a minute, else it fails with `too_late`. */
     reopen(id: string): Promise<void>
@@ -195,7 +195,7 @@ export type PaymentsErrorCode =
   | FailureCodes[Operations]
   /** There was no answer in time. The request may have arrived: send the same one again. */
   | 'unreachable'
-  /** What answered is no Signalbox edge: a proxy, say. */
+  /** What answered is no Signalbox edge, but for example a proxy. */
   | 'invalid_answer'
   /** `url` or `token` is missing, or the `token` function failed. Nothing was sent. */
   | 'invalid_options'

@@ -31,7 +31,7 @@ export function keptIn(
 ): Kept {
   const payouts = new Map<string, Payout>()
   const fees = new Map<string, number>()
-  const told = new Map<string, number>()
+  const sums = new Map<string, number>()
   const add = (to: Map<string, number>, currency: string, amount: number) => {
     if (amount !== 0) to.set(currency, (to.get(currency) ?? 0) + amount)
   }
@@ -48,7 +48,7 @@ export function keptIn(
         : (amountOf({ text, currency }, signOf(currency)) ?? 0)
     const amount = read(row.cells.settled ?? row.text)
     if (own === 'payout') {
-      add(told, currency, Math.abs(amount))
+      add(sums, currency, Math.abs(amount))
       continue
     }
     const signed = sign === 0 ? amount : sign * Math.abs(amount)
@@ -57,8 +57,8 @@ export function keptIn(
     add(fees, currency, fee)
     count(payouts, row, { currency, gross: own === 'fee' ? 0 : signed, fee })
   }
-  const paidOut = told.size > 0 ? told : new Map<string, number>()
-  if (told.size === 0) for (const { currency, net } of payouts.values()) add(paidOut, currency, net)
+  const paidOut = sums.size > 0 ? sums : new Map<string, number>()
+  if (sums.size === 0) for (const { currency, net } of payouts.values()) add(paidOut, currency, net)
   return { payouts: [...payouts.values()], fees, paidOut }
 }
 

@@ -100,7 +100,7 @@ const SENSES = {
     topup reversal, transfer reversal, unreconciled customer funds
     rolling reserve, rolling reserve hold, rolling reserve release, invoice compensation,
     invoice rounding, factuurcompensatie, balance correction`,
-  /** They change nothing of what the others say. */
+  /** They do not change what the others mean. */
   plain: `a, the, of, to, by, for, from, on, in, and, via, with, at, online, offline, partial,
     partially, full, customer, merchant, transaction, transactions, trx, txn, order, web, ecommerce,
     commerce, e, pos, terminal, mobile, app, recurring, subscription, manual, automatic, one, time,

@@ -117,7 +117,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** A cut value is still valid JSON and says how long the whole was. */
+/** A cut value is still valid JSON, and has the length of the whole. */
 function cut(value: unknown): unknown {
   const text = JSON.stringify(value) ?? ''
   // A UTF-16 unit has at most three bytes.

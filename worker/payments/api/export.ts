@@ -27,8 +27,8 @@ export interface Table {
 }
 
 /**
- * As programs read CSV, or a spreadsheet that is opened by a press: that takes the encoding from a
- * mark, and the separators from the decimal sign of its country.
+ * For programs, or for a spreadsheet that opens the file by a double click: that takes the encoding
+ * from a mark, and the separators from the decimal sign of its country.
  */
 interface CsvStyle {
   isMarked: boolean
@@ -74,7 +74,7 @@ export async function exported<Row extends object>(
 
 /**
  * The texts one after the other, each made when the one before was taken. Rejects as the first one
- * does: it is made before anything is answered. An end after a failure would say that this was all.
+ * does: it is made before anything is answered. After a failure an end would mean that it is whole.
  */
 export async function streamed(type: string, texts: AsyncGenerator<string>): Promise<Exported> {
   let next: IteratorResult<string, unknown> | undefined = await texts.next()

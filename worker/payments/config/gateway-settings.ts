@@ -11,7 +11,7 @@ export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, 
   ...payments?.drivers,
 })
 
-/** By their keys. Left out is what is no object: who reads the settings names it. */
+/** By their keys. What is no object is left out: `readPayments` reports it. */
 export const gatewaysOf = ({ payments }: SignalboxFile): [key: string, entry: GatewayEntry][] =>
   Object.entries(payments?.gateways ?? {}).filter(([, entry]) => entry instanceof Object)
 

@@ -1,6 +1,6 @@
-// Callbacks that nobody signs: a proof in the address to which they come, and how many calls to a
-// gateway they may cause, since one without a proof may come from anybody. Times are in ms, of a
-// clock that never goes back.
+// Callbacks that are not signed: a proof in the address to which they come, and how many calls to a
+// gateway they may cause, since anybody can send one without a proof. Times are in ms, of a clock
+// that never goes back.
 
 import { hmac } from '../../shared/sha256.ts'
 

@@ -23,7 +23,7 @@ const MIN_TRY_MS = 1_000
  * Gateways answer with a few KiB. More than this is not a real answer and would fill the memory.
  */
 const MAX_BYTES = 1024 * 1024
-/** 408 timeout, 425 too early, 429 too many: these say nothing about the request itself. */
+/** 408 timeout, 425 too early, 429 too many: these are no answer to the request itself. */
 const BUSY = [408, 425, 429]
 
 export type Exchanged = { ok: true; reply: GatewayReply } | ({ ok: false } & ExchangeFailure)

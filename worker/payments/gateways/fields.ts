@@ -1,5 +1,5 @@
-// Fields that the replies of several gateways have. Not in `reply.ts`, which has no zod: somebody
-// else's driver brings its own.
+// Fields that the replies of several gateways have. Not in `reply.ts`, which has no zod: an
+// operator's own driver may have another version of it.
 
 import * as z from 'zod'
 import { moneyIn } from '../domain/money.ts'

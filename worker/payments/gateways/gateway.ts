@@ -146,7 +146,7 @@ export interface Gateway extends MaskedFields {
    */
   readonly chargeRepeatableForMs: number
   /**
-   * A charge whose page nobody saw cannot be paid there. If the gateway never gave an id for it, it
+   * A charge whose page no payer saw cannot be paid. If the gateway never gave an id for it, it
    * is replaced without asking. Absent: it may be paid.
    */
   readonly unseenIsUnpayable?: boolean
@@ -228,8 +228,8 @@ export type KnownStatus = Report & {
    */
   isBeingPaid?: boolean
   /**
-   * For `Pending`, in ms: until when money may still come, where that is later than its page says.
-   * Nobody is called before.
+   * For `Pending`, in ms: until when money may still come, where that is later than its page shows.
+   * No alert is raised before.
    */
   payableUntil?: number
   /** For `Pending`: the gateway would not cancel it, and why. `cancel` is not called. */

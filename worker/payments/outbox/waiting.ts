@@ -70,8 +70,8 @@ export class DueTimes {
 }
 
 /**
- * An event that its endpoint never accepts must not be sent again with each one that it accepts: so
- * seldom, all that wait are tried, and in between only those that were made since it accepted one.
+ * All that wait are tried at most this often. In between it is only those that were made since the
+ * endpoint last accepted one: an event that it never accepts would be sent again with each other.
  */
 const ALL_EVERY_MS = 5 * 60_000
 

@@ -67,7 +67,7 @@ export function webhookRoutes(
     }
     const response = await answer().catch((error: unknown) => {
       const fields = { correlationId, error: String(error) }
-      // The only Problem here is a body whose sender left in the middle: nobody gets the answer.
+      // The only Problem here is a body whose sender left in the middle: it gets no answer.
       if (error instanceof Problem) log('debug', 'payments.webhook.refused', fields)
       else log('error', 'payments.webhook.crashed', fields)
       return respond(500, 'error')

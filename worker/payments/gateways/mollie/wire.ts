@@ -139,7 +139,7 @@ const STATUSES: ReadonlyMap<string, PaymentStatus> = new Map([
   ['failed', 'Failed'],
 ])
 
-/** Undefined: it is not captured in parts. A payment may say 0 that is paid by another method. */
+/** Undefined: it is not captured in parts. It may be 0 in one that was paid by another method. */
 const capturedOf = ({ status, amountCaptured }: Payment): number | undefined =>
   status === 'paid' && amountCaptured?.amount === 0 ? undefined : amountCaptured?.amount
 
@@ -163,7 +163,7 @@ export function stateOf(
   if (status === 'Failed') return { status, amount, currency, error: failureOf(read) }
   const made = refunds.filter((each) => each.status === 'succeeded')
   const sum = made.reduce((total, each) => total + each.amount, 0)
-  // Mollie stays at `paid`. It allows to refund some more than was paid, which is the shop's gift.
+  // Mollie stays at `paid`. It allows to refund more than was paid: the excess is the shop's own.
   if (status !== 'Paid' || sum === 0) return { status: status ?? 'Pending', amount, currency }
   if (sum >= amount) return { status: 'Refunded', amount, currency }
   return { status: 'PartiallyRefunded', amount: sum, currency }
@@ -173,7 +173,7 @@ export function stateOf(
 export const isBeingPaid = (read: Payment): boolean =>
   isPageClosed(read) || !STATUSES.has(read.status)
 
-/** Somebody pays it, or has promised to: its page is of no more use. */
+/** Its payer has paid or authorized it: the page is no longer needed. */
 export const isPageClosed = ({ status }: Payment): boolean =>
   status === 'pending' || status === 'authorized'
 
@@ -247,7 +247,7 @@ export const NOT_CANCELABLE: PaymentError = {
 }
 
 /**
- * Mollie's own, about what was asked for. A refused key is none, nor is a 409: it says that there
+ * Mollie's own, about what was asked for. A refused key is none, nor is a 409: there
  * may be such a refund already. Throws GatewayUnavailableException when the reply is no refusal.
  */
 export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {

@@ -101,7 +101,7 @@ export const OTHER_PAYMENT: PaymentError = {
 }
 
 export interface Duplicate {
-  /** Undefined: the gateway does not say which. */
+  /** Undefined: the gateway does not name it. */
   transactionId: string | undefined
   redirectUrl: string | undefined
 }

@@ -267,7 +267,7 @@ const INQUIRY = 'warning_'
 const STANDING_INQUIRY = STANDING.map((status) => `${INQUIRY}${status}`)
 const ENDS = ['won', 'lost', `${INQUIRY}closed`]
 
-/** `isClosed`: an event says that it has ended. */
+/** `isClosed`: by an event, it has ended. */
 export function disputeOf(
   { id, amount, currency, status, reason, balance_transactions: moves }: z.infer<typeof dispute>,
   { isClosed, ...read }: Pick<DisputeSet, 'readAt' | 'isCopy'> & { isClosed: boolean },
@@ -277,7 +277,7 @@ export function disputeOf(
   const isStanding = STANDING.includes(status) || STANDING_INQUIRY.includes(status)
   const isEnded = ENDS.includes(status) || (isClosed && !isStanding)
   const state = isStanding ? 'open' : isEnded ? 'ended' : 'unknown'
-  // Money that comes back of one that was lost is won, whatever its word is by then.
+  // A lost dispute whose money comes back is won: Stripe does not change its status.
   const outcome = status === 'lost' && isOut === false ? 'won' : status
   const part: ReportedDispute = {
     id,
