@@ -1,4 +1,5 @@
-// The queries of payments on libSQL. They read the database directly, not through the ledger.
+// All queries of payments on libSQL: those of the files beside it, and here alerts, the audit
+// trail, a pause, and what waits. They read the database directly, not through the ledger.
 
 import type { Pause } from '../acts/act.ts'
 import { type AlertRow, type DeliveryRow, present, toAlert } from '../domain/rows.ts'
@@ -121,7 +122,7 @@ function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
 }
 
 /**
- * A day of events may wait, and this is read every few seconds: 200 of them tell enough. The other
+ * A day of events may wait, and this is read every few seconds: 200 of them are enough. The other
  * columns are those of the row with the most attempts.
  */
 const FAILING = `SELECT endpoint, COUNT(*) AS events, MAX(attempts) AS attempts, created_at,

@@ -33,8 +33,10 @@ export function createSweeper(deps: SweeperDeps) {
   return {
     /** Never rejects: failures are logged and counted, and the work is due again later. */
     sweep: (): Promise<SweepReport> => new Sweep(deps).run(),
-    /** The first part of it, for a start: counts what waits, and says if the database is away. */
-    look: (): Promise<void> => new Sweep(deps).look(),
+    /** The first part of it, for a start: counts what waits, and logs that a database is away. */
+    async look(): Promise<void> {
+      await new Sweep(deps).run({ isLook: true })
+    },
   }
 }
 
@@ -59,24 +61,16 @@ class Sweep {
     this.#startedAt = deps.clock.elapsed()
   }
 
-  async look(): Promise<void> {
-    await this.#look()
-    this.#ended()
-  }
-
-  async run(): Promise<SweepReport> {
-    await this.#look()
-    if (!this.#report.isIdle && this.#report.failed === 0) await this.#work()
-    this.#ended()
+  /** `isLook`: what waits is only counted. */
+  async run({ isLook = false } = {}): Promise<SweepReport> {
+    await this.#countWaiting()
+    if (!isLook && !this.#report.isIdle && this.#report.failed === 0) await this.#work()
+    const { failed } = this.#report
+    counted(this.#deps.log, 'debug', 'payments.sweep.ended', { failed })
     return this.#report
   }
 
-  #ended(): void {
-    const { failed } = this.#report
-    counted(this.#deps.log, 'debug', 'payments.sweep.ended', { failed })
-  }
-
-  async #look(): Promise<void> {
+  async #countWaiting(): Promise<void> {
     const { queries, clock, log } = this.#deps
     await this.#attempt('due', {}, async () => {
       const now = clock.now()
