@@ -96,7 +96,7 @@ export interface Rules {
   references: References
 }
 
-/** Who asked for a call, for the audit trail. Missing: nobody did. */
+/** Who asked for a call, for the audit trail. Missing: no caller did, as in a sweep. */
 export interface AskedBy {
   /** ULID, generated once for each call. */
   id: string

@@ -26,7 +26,7 @@ import {
   paymentIdsIn,
 } from './webhook.ts'
 
-/** What a gateway tells of a payment about which it was asked. */
+/** What a gateway reports of a payment when it is asked. */
 export interface Answer {
   /** ULID of the event, if it becomes one. */
   id: string
@@ -51,7 +51,7 @@ export interface Taken {
   eventId?: string
 }
 
-/** For somebody who waits for it: the next check is due as before. */
+/** For a request that waits for it: the next check is due as before. */
 export function recordAnswer(answered: Answered, rules: Rules): Act<Taken> {
   return {
     keys: keysOf(answered),
@@ -82,7 +82,7 @@ export function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): 
   const mine = rows.get('webhookEvents', answer.id)
   if (mine) return { outcome: mine.outcome, eventId: mine.event_id }
   const found = matchIn(rows, idsIn(answered))
-  // In a copy, its own installation applies it, and tells of it.
+  // This database is a copy: the installation that began the payment applies it.
   if (!found || isForeign(found.row, rows.installation)) return {}
   if (!found.isContradiction && !isNews(found.payment, report)) return {}
   const event = eventIn(answered)
@@ -91,7 +91,7 @@ export function takeAnswer(rows: WorkingSet, answered: Answered, rules: Rules): 
   return { outcome: stored?.outcome ?? 'duplicate', eventId: event.event_id }
 }
 
-/** Whether the gateway tells what is not stored. */
+/** Whether the gateway reports what is not stored. */
 function isNews({ transaction, refunds, disputes }: Payment, report: Report): boolean {
   const { status: before } = transaction
   const { status } = report
@@ -99,9 +99,9 @@ function isNews({ transaction, refunds, disputes }: Payment, report: Report): bo
   if (report.refunds && differsFrom(refunds, report.refunds)) return true
   if (isMoreCaptured(transaction, report.refunds?.captured)) return true
   if (status === 'Pending') return false
-  // Its rows are those that are stored, which have more to say than a status and a sum.
+  // Its refunds are those that are stored, and they count: not its status, nor its sum.
   if (report.refunds && !isUnpaid(before)) return false
-  // The status stays when the amount falls, so only the amount tells of a refund made since.
+  // The status stays when the amount falls, so only the amount shows a refund made since.
   if (isRefund(status) && sumIn(transaction, report) > transaction.refunded_amount) return true
   // Some gateways report `Paid` also after a refund, and money that came late at each check.
   if (status === 'Paid') return isUnpaid(before) && !isKnownMoney(transaction, report)
@@ -113,7 +113,7 @@ const isKnownMoney = (transaction: TransactionRow, { amount, currency }: Report)
   amount === paidAmount(transaction) &&
   currency === (transaction.paid_currency ?? transaction.currency)
 
-/** What it says was refunded, in minor units. */
+/** What it reports as refunded, in minor units. */
 const sumIn = (transaction: TransactionRow, { status, amount }: Report): number =>
   status === 'Refunded' ? paidAmount(transaction) : Math.min(amount, paidAmount(transaction))
 
@@ -132,7 +132,7 @@ function eventIn(answered: Answered): WebhookEventRow {
   })
 }
 
-/** By what it tells: two checks at once, or one that is repeated, leave one event. */
+/** By what it reports: two checks at once, or one that is repeated, leave one event. */
 function nameOf(answered: Answered): string {
   const { asked, answer } = answered
   const { status, amount, refunds, disputes } = answer.report

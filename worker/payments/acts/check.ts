@@ -185,7 +185,7 @@ export function settleCheck(settled: CheckSettled, rules: Rules): Act<Settled> {
   }
 }
 
-/** It was sent, and its gateway has given it no id to be asked by: that it ends is our own word. */
+/** It was sent, and its gateway gave no id to ask by: only we have decided that it has ended. */
 const isGivenUp = ({ transaction }: Payment): boolean =>
   transaction.status === 'Pending' &&
   transaction.gateway_transaction_id === null &&

@@ -18,7 +18,7 @@ export interface ClosingStart {
   correlationId?: string | undefined
   /** Its gateway can close an open page, and reports its end. */
   isClosable: boolean
-  /** At its gateway, a charge whose page nobody saw cannot be paid. */
+  /** At its gateway, a charge whose page no payer saw cannot be paid. */
   unseenIsUnpayable: boolean
   now: number
   /** Until then the caller asks the gateway. After that the sweeper does. */

@@ -57,7 +57,7 @@ export function reopen(
       if (!alert) return 'unknown'
       const { acknowledged_at: at, acknowledged_by: who } = alert
       if (at === null) return 'open'
-      // By a clock that was set back, nobody knows how long ago it was.
+      // By a clock that was set back, it is not known how long ago it was.
       const isOver = now - at > UNDO_MS || isAhead(at, now)
       if (isOver || isSettler(who) || hasEnded(rows, alert, rules)) return 'too_late'
       recordOf(rows, 'reopen', alert, { by, now })
@@ -121,7 +121,7 @@ export function writeNote({ id, by, transactionId, text, now }: Written): Act<No
       if (!rows.payment(transactionId)) return undefined
       const note = NOTES.row({ id, transaction_id: transactionId, text, by, created_at: now })
       rows.put({ notes: [note] })
-      // What it says may name the payer, and the audit trail never forgets.
+      // Its text may name the payer, and the audit trail never forgets.
       const act = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
       recordAudit(rows, { id, by }, act)
       return note

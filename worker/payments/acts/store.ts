@@ -167,7 +167,7 @@ export const othersOf = (
     .filter((row) => isOfOrder(transaction, row, references))
     .flatMap(({ id }) => rows.payment(id) ?? [])
 
-/** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
+/** Records who asked for it. A check of a sweep, which is not asked for, leaves no row. */
 export function recordAudit(
   rows: WorkingSet,
   asked: { id: string; by?: string | undefined } | undefined,

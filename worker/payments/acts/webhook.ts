@@ -242,8 +242,8 @@ const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
 const again = ({ id, event_id }: EventName): string => `${event_id}:${id}`
 
 /**
- * Applies it to its payment, and first the payment that it tells of only together with what became
- * of it. Undefined: it was recorded before, and changes nothing now.
+ * Applies it to its payment. If it reports a refund of what is not known to be paid, that it was
+ * paid is applied first. Undefined: it was recorded before, and changes nothing now.
  */
 export function applyOnce(
   rows: WorkingSet,
@@ -258,8 +258,8 @@ export function applyOnce(
 }
 
 /**
- * The payment that an event tells of only together with what became of it: what was refunded was
- * paid. It comes first, as an event of its own. Undefined: it is known, or its amount is not.
+ * That it was paid, where the first report of that is one of its refund. It comes first, as an
+ * event of its own. Undefined: it is known to be paid, or the amount is not known.
  * @forTests Each status before it.
  */
 export function missedPayment(

@@ -118,7 +118,7 @@ function conflictOf(
   }
 }
 
-/** Asked again, it is asked at once: somebody waits for it. */
+/** A cancel that is repeated asks its gateway at once: a person may wait for it. */
 const LONGEST_WAIT_MS = 30_000
 
 /** Its gateway has reported no end of this payment, or cannot be reached. */

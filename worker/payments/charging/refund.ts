@@ -106,7 +106,7 @@ export async function refund(
 /** A refund that is under way, or whose outcome is unknown, is checked first after this. */
 const REFUND_CHECK_MS = 5 * 60_000
 
-/** Calls the gateway for a refund that the ledger has claimed: nobody else sends its id. */
+/** Calls the gateway for a refund that the ledger has claimed: no other call sends its id. */
 async function askRefund(
   gateway: SupportsRefund,
   call: OpenCall,

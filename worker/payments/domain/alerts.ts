@@ -155,7 +155,7 @@ export function withSettled(
   )
 }
 
-/** As if somebody had acknowledged it. */
+/** As if a person had acknowledged it. */
 export const settleAlert = (
   row: AlertRow,
   by: Settler,

@@ -60,7 +60,7 @@ export function applyEvent(known: Payment, event: WebhookEventRow, receipt: Rece
     outcome: outcomeOf(payment, event, mismatch),
   }
   const moved = move(payment, judged, receipt)
-  // A set or a sum of refunds says itself what came of it, and more that was paid always counts.
+  // A set or a sum of refunds decides its own outcome, and more that was paid always counts.
   const outcome = moved.outcome ?? judged.outcome
   const isApplied = isMore && (outcome === 'unchanged' || outcome === 'illegal')
   const stored = { ...judged, outcome: isApplied ? 'applied' : outcome }
@@ -159,7 +159,7 @@ const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): P
     : payment
 
 /**
- * Money or an end has come, so nobody has to look for it any more. Without the gateway's id, an end
+ * Money or an end has come, so no person has to look for it. Without the gateway's id, an end
  * is our own: what became of the payment there is still not known.
  */
 function withKnownEnd(payment: Payment, { to_status }: WebhookEventRow, now: number): Payment {
@@ -243,8 +243,8 @@ function applySet(payment: Payment, event: Judged, receipt: Receipt): Moved {
 }
 
 /**
- * What was read later is stored. A clock that was set back says so, too: if there is news in what
- * was not used, the gateway is asked again as soon as the time of what is stored has come.
+ * What is stored was read later. That may also come of a clock that was set back: if there is news
+ * in what was not used, the gateway is asked again once the time of what is stored has come.
  */
 function askedAgain(payment: Payment, set: RefundSet, now: number): Payment {
   const { refunds_read_at: storedAt } = payment.transaction

@@ -66,10 +66,10 @@ function refundsOf(before: Payment, after: Payment): Moved[] {
     .toSorted((a, b) => a.change - b.change)
   let sum = known.reduce((total, row) => total + made(row), 0)
   // What had been refunded of more than was paid counts as soon as more was captured.
-  const gift = Math.min(paidBefore, sum) - Math.min(paid, sum)
+  const counted = Math.min(paidBefore, sum) - Math.min(paid, sum)
   const last = known.findLast((row) => made(row) > 0)
   const given: Moved[] =
-    gift < 0 && last ? [{ kind: 'refunded', amount: gift, refund_id: last.id }] : []
+    counted < 0 && last ? [{ kind: 'refunded', amount: counted, refund_id: last.id }] : []
   const moved = changes.flatMap(({ row, change }): Moved[] => {
     const amount = Math.min(paid, sum) - Math.min(paid, sum + change)
     sum += change

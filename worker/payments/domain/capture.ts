@@ -7,7 +7,7 @@ import type { AlertRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, RefundSet } from './types.ts'
 
-/** What was captured in all, where the gateway tells it. */
+/** What was captured in all, where the gateway reports it. */
 export const capturedIn = ({ refunds }: Pick<WebhookEventRow, 'refunds'>): number | undefined =>
   refunds === null ? undefined : (JSON.parse(refunds) as RefundSet).captured
 
@@ -20,7 +20,7 @@ export const isMoreCaptured = (
 
 /**
  * The payment with what was captured since it was paid, or since a part was refused. An alert about
- * the part goes on with what it is now, and ends with the whole.
+ * the part gets the part as it is now, and is settled by the whole.
  */
 export function withCaptured(payment: Payment, captured: number | undefined, now: number): Payment {
   if (captured === undefined) return payment
@@ -55,7 +55,7 @@ const isOfPart = (row: AlertRow): boolean =>
   row.kind === 'amount_mismatch' && detailOf(row).gatewayStatus === undefined
 
 /**
- * The alert is about a part, and the whole was captured since somebody has seen it. Of money that
+ * The alert is about a part, and the whole was captured since a person saw it. Of money that
  * had come whole before, it is about what was reported again.
  */
 export const isPartWhole = (

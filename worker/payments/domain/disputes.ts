@@ -20,8 +20,8 @@ const BY_GATEWAY: Settler = 'gateway'
 const SECOND_MS = 1_000
 
 /**
- * What an event tells of a dispute. One whose driver reads none carries only what is disputed now,
- * and names each step of it by its id and a word.
+ * What an event reports of a dispute. One whose driver reads none carries only what is disputed
+ * now, and names each step of it by its id and a word.
  */
 export function disputeIn(event: WebhookEventRow): DisputeSet | undefined {
   if (event.disputes !== null) return JSON.parse(event.disputes) as DisputeSet
@@ -93,7 +93,7 @@ function isLater(
 ): boolean {
   if (!isCopy) return isOvertaken(readAt, row.read_at, now)
   const second = (ms: number) => Math.floor(ms / SECOND_MS)
-  // At the same second an end leads.
+  // Of the same second, an end wins.
   const isSame = second(readAt) === second(row.read_at)
   if (isSame) return row.outcome !== null && state !== 'ended'
   return isOvertaken(readAt, row.read_at, now)
@@ -166,7 +166,7 @@ interface Change {
 
 /**
  * It stays acknowledged, unless more is disputed, an inquiry has become a dispute, or one that had
- * ended goes on. Its end settles it, also where somebody had acknowledged it before.
+ * ended goes on. Its end settles it, also where a person had acknowledged it before.
  */
 function alertOf(
   { transaction, alerts }: Payment,

@@ -26,7 +26,7 @@ export const isOfOrder = (
   other.is_repeat === 0 &&
   (references === 'shared' || other.gateway === gateway)
 
-/** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
+/** A payer's money is there: it was paid, also late, and not all of it was refunded. */
 const holdsMoney = (payment: Payment): boolean =>
   isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
 

@@ -42,7 +42,7 @@ export const isAskable = (
   row.gateway_transaction_id !== null ||
   (row.status === 'Pending' && isRepeatable(row, gateway, now))
 
-/** It is certain that nobody can pay it: it is ended without asking its gateway. */
+/** It certainly cannot be paid: it is ended without asking its gateway. */
 export const isUnpayable = (
   row: TransactionRow,
   { unseenIsUnpayable = false }: { unseenIsUnpayable?: boolean },
@@ -79,7 +79,7 @@ export function withPageClosed(payment: Payment): Payment {
   })
 }
 
-/** The last attempt of an order. Ids would not say it: the clock may have been set back. */
+/** The last attempt of an order. Not by their ids: the clock may have been set back. */
 export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
   rows.reduce<Row | undefined>(
     (last, row) => (last && last.attempt > row.attempt ? last : row),
@@ -98,7 +98,7 @@ export interface OpenAnswer {
   /** Undefined: nothing, or that it does not know the payment. */
   answer?: {
     status: PaymentStatus
-    /** Still Pending, and somebody may be paying at this moment. */
+    /** Still Pending, and the payer may be paying at this moment. */
     isBeingPaid?: boolean
   }
   /** Why it does not cancel it. */

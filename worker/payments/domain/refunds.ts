@@ -163,7 +163,7 @@ export interface BySum {
 
 /**
  * `at`: the time of the report. The sum is at least this: first of our own refunds under way, as
- * far as they are in it, and then of others, which somebody made at the gateway.
+ * far as they are in it, and then of others, which the gateway's staff made.
  */
 export function withRefundSum(payment: Payment, sum: number, at: number, now: number): BySum {
   const known = sumOf(payment.refunds, 'succeeded')
@@ -275,7 +275,7 @@ function refundAlert(
   return alertAbout(transaction, 'refund_failed', now, detail, refund.id)
 }
 
-/** What an alert about a refund says of it. */
+/** What an alert about a refund has of it. */
 export function refundDetail(
   { reference, currency, paid_currency }: TransactionRow,
   { id, amount, gateway_refund_id: gatewayId, asked_by: askedBy, ...row }: RefundRow,

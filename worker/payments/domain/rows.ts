@@ -1,6 +1,6 @@
 // The tables of payments, each once: see schema.sql for what each column means. Times are ms,
 // amounts minor units. From here follow the types of their rows, what is read and written of them,
-// what a new row has that nobody gives it, and what the API and the events show of it. Pure.
+// what a new row has where nothing is given, and what the API and the events show of it. Pure.
 
 import { reasonOf } from '../../shared/log.ts'
 import type { PaymentError } from './exceptions.ts'

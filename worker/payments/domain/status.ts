@@ -14,7 +14,7 @@ export const PAYMENT_STATUSES = [
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /**
- * What a gateway said when it was asked about a payment. `unknown`: that it does not have it.
+ * What a gateway answered when it was asked about a payment. `unknown`: that it does not have it.
  * `unreachable`: nothing.
  */
 export const CHECK_STATUSES = [...PAYMENT_STATUSES, 'unknown', 'unreachable'] as const
@@ -89,7 +89,7 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
-/** What somebody may ask for, and the audit trail has. */
+/** What a person or a program may ask for, and the audit trail has. */
 export const ACTIONS = [
   'charge',
   'replace',

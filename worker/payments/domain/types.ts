@@ -1,4 +1,4 @@
-// Payments as the API and the host application see them, and what a gateway tells of one. Types
+// Payments as the API and the host application see them, and what a gateway reports of one. Types
 // only. Those of the API are generated from the OpenAPI document, which the schemas of `charging/`
 // and `api/` make.
 
@@ -34,7 +34,7 @@ export type RefundResult = api.RefundResult
 /** A gateway's event, as it is stored and dispatched. */
 export type WebhookPayload = Readonly<api.WebhookPayload>
 
-/** What a gateway tells of a payment: by a webhook, or when it is asked. Nothing is masked. */
+/** What a gateway reports of a payment: by a webhook, or when it is asked. Nothing is masked. */
 export type Report = Pick<
   WebhookPayload,
   'externalReferenceId' | 'status' | 'amount' | 'currency' | 'error' | 'raw'
@@ -97,7 +97,7 @@ export interface ReportedDispute {
   endedAt?: number
   /** The bank only asks, and has taken nothing. */
   isInquiry?: boolean
-  /** The bank has the money. Missing: the gateway does not say, and what is booked stays. */
+  /** The bank has the money. Missing: the gateway does not report it, and what is booked stays. */
   isOut?: boolean
 }
 
@@ -110,7 +110,7 @@ export interface DisputeSet {
   /** It was not read: an event carried it, made at some time of the second `readAt`. */
   isCopy?: boolean
   parts: readonly ReportedDispute[]
-  /** Why the payer asks for it, and what the gateway says of it. */
+  /** Why the payer asks for it, in the gateway's own text. */
   error?: PaymentError
 }
 

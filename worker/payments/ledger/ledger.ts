@@ -43,7 +43,7 @@ import { libsqlStore, type Store } from './libsql/store-libsql.ts'
 export const ACTS = {
   /** Records a verified event and applies it to its transaction. */
   webhook: recordWebhook,
-  /** Records what the gateway tells when it is asked, if that is new, and applies it. */
+  /** Records what the gateway reports when it is asked, if that is new, and applies it. */
   answer: recordAnswer,
   /** The sweeper soon checks the payment with these ids, if it is known. */
   checkSoon,

@@ -27,7 +27,7 @@ export interface TransactionFilter {
   reference?: string
   /** Only those with an open alert. */
   needs?: 'person'
-  /** What somebody has of it: `searchOf` says what that finds. */
+  /** A part of what is known of it: see `searchOf` for what that finds. */
   q?: string
   /** Minor units, of what was requested or of what was paid. */
   amount?: number

@@ -109,7 +109,7 @@ const partAfter = (after: string, payers: Payers): Statement =>
     { ...payers, after },
   )
 
-/** The third one answers the ids: after it, nobody can tell who was known. */
+/** The third one answers the ids: after it, it cannot be read which payments had a payer. */
 function forgetting(payers: Payers, args: Readonly<Record<string, Value>>): Statement[] {
   const part = `t.id > :after AND t.id <= :upto AND ${which(payers)} AND ${SETTLED}`
   const ids = `SELECT t.id FROM payment_transactions t WHERE ${part}`

@@ -221,7 +221,7 @@ function codeOf(error: ClientError): string {
   return error instanceof ProtoError ? 'HRANA_PROTO_ERROR' : 'SERVER_ERROR'
 }
 
-/** What nobody can wait for: a retry of a second would hold up every webhook until its deadline. */
+/** No retry helps, and one each second would hold up every webhook until its deadline. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'LIBSQL_AUTH_TOKEN is missing, wrong or expired',
   403: 'LIBSQL_AUTH_TOKEN does not allow that',

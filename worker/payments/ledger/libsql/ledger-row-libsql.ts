@@ -1,4 +1,4 @@
-// The one row of payment_ledger, which each save compares. It says which shop's the database is:
+// The one row of payment_ledger, which each save compares. It has the shop that the database is of:
 // an empty one, or another shop's, must not be taken for it, as its orders could be paid again and
 // its webhooks would be parked. And that payments are paused: no charge that was decided before a
 // pause is stored after it.
@@ -71,7 +71,7 @@ export class Installation {
 const COMPARED_EVERY_MS = 60_000
 
 /**
- * For who reads and has no ledger beside it, such as a Worker's isolate: looks once a minute.
+ * For a reader without a ledger beside it, such as a Worker's isolate: looks once a minute.
  * `now` in ms. Rejects with OtherDatabase. A database that cannot be read is found out by the read.
  */
 export function comparing(
@@ -103,7 +103,7 @@ export const pauseAs = (pause: Pause | undefined): Statement =>
 
 export const READ_PAUSE = statement(`SELECT ${PAUSE} FROM payment_ledger`)
 
-/** For who has no ledger. */
+/** For a reader without a ledger. */
 export async function readPause({ read }: Pick<Database, 'read'>): Promise<Pause | undefined> {
   const [[row = {}] = []] = await read([READ_PAUSE])
   return pauseIn(row)
