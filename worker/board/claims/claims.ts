@@ -1,5 +1,9 @@
 // Who may work on which task: one agent, one task. A claim is a lease that its holder renews. It is
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
+//
+// Each request is a turn: first what has expired is sent to clients, then the request is decided,
+// and what it changes is written. find-task.ts has which task a claim gets, claim-ends.ts how one
+// ends, claim-updates.ts what a publication makes of it, and claim-clock.ts what a clock does.
 
 import { type BoardSettings, MAX_VALID } from '../../shared/board-settings.ts'
 import type { Log } from '../../shared/log.ts'
