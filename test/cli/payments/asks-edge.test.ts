@@ -14,7 +14,7 @@ import {
   unavailable,
 } from '../../support/payments-setup.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { run } from '../run.ts'
+import { quick, run } from '../run.ts'
 
 let dir: string
 let setup: PaymentsSetup
@@ -53,7 +53,7 @@ async function payments(...words: string[]) {
 /** The files' own folder is where it is typed. */
 async function reconcile(text: string, ...more: string[]) {
   await writeFile(join(dir, 'file.csv'), text)
-  return await payments('reconcile', 'file.csv', '--gateway', 'bank', ...more)
+  return quick(await payments('reconcile', 'file.csv', '--gateway', 'bank', ...more))
 }
 
 const HEAD = 'id,amount,currency,date\n'

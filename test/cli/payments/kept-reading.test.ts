@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { openKeptReading } from '../../../cli/payments/kept-reading.ts'
 import { oneProcess, Starts } from '../../support/local-system.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { run } from '../run.ts'
+import { quick, run } from '../run.ts'
 
 let file: string
 beforeEach(() => {
@@ -87,7 +87,7 @@ describe('payments reconcile in a data folder', () => {
     const reconcile = async (text: string, ...more: string[]) => {
       await writeFile(csv, text)
       const words = ['payments', 'reconcile', csv, '--gateway', 'redirect', '--data', start.dataDir]
-      return await run([...words, ...more], {}, { cwd: start.dataDir })
+      return quick(await run([...words, ...more], {}, { cwd: start.dataDir }))
     }
     const good = `Bank No,Net,currency,date\n${id},25000,IQD,${day}\n`
     const map = ['--map', 'id=Bank No,amount=Net']
