@@ -63,19 +63,13 @@ function read(path: string): void {
 
 function parse(id: string, text: string): BaselineTask {
   const [, head = '', body = ''] = text.split(/^---\n/m, 3)
-  const fields = new Map<string, string>()
+  const fields: Record<string, string> = {}
   for (const line of head.split('\n')) {
     const colon = line.indexOf(': ')
-    if (colon > 0 && line[0] !== ' ') fields.set(line.slice(0, colon), line.slice(colon + 2))
+    if (colon > 0 && line[0] !== ' ') fields[line.slice(0, colon)] = line.slice(colon + 2)
   }
-  const textOf = (name: string) => fields.get(name) ?? ''
-  return {
-    id,
-    title: textOf('title'),
-    status: textOf('status'),
-    rank: Number(textOf('rank')),
-    body,
-  }
+  const { title = '', status = '', rank = '' } = fields
+  return { id, title, status, rank: Number(rank), body }
 }
 
 function send(id: string): void {

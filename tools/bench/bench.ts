@@ -103,12 +103,7 @@ export interface Result {
 
 export function revision(): string {
   const args = ['describe', '--always', '--abbrev=12', '--exclude=*', '--dirty=+']
-  try {
-    return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
-  } catch {
-    // An unpacked archive has no git history.
-    return 'unknown'
-  }
+  return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
 }
 
 /** A line for each thing that was measured, a column for each system. */

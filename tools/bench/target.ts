@@ -76,10 +76,8 @@ function sidecarOf(start: number): number {
 
 async function startBaseline(system: System, boardDir: string, dir: string): Promise<Target> {
   const file = join(import.meta.dirname, 'baseline.ts')
-  const options = system === 'chokidar-tuned' ? ['--ignore-temporary'] : []
-  const { program, line } = await startNode([file, boardDir, ...options], /^baseline ready /, {
-    dir,
-  })
+  const args = [file, boardDir, ...(system === 'chokidar-tuned' ? ['--ignore-temporary'] : [])]
+  const { program, line } = await startNode(args, /^baseline ready /, { dir })
   const [, url = '', ms] = /(http:\S+) in (\d+) ms/.exec(line) ?? []
   return {
     system: LABEL[system],

@@ -144,9 +144,9 @@ async function crowdAt(port: number, count: number) {
   return {
     last(): Promise<number> {
       missing = count
-      return new Promise((resolve) => {
-        onLast = resolve
-      })
+      const { promise, resolve } = Promise.withResolvers<number>()
+      onLast = resolve
+      return promise
     },
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy()

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Seeded } from '../../harness/seeded.ts'
 import { atMost, type Bench } from '../bench.ts'
 import { type BenchBoard, counted, idOf, makeBoard, saveTask } from '../board.ts'
-import { Messages, read, type System, startTarget, type Target } from '../target.ts'
+import { type Message, Messages, read, type System, startTarget, type Target } from '../target.ts'
 
 const WINDOW_MS = 100
 /** A later message counts as lost: people reload a board sooner than that. */
@@ -37,14 +37,12 @@ export const runLatency: Bench = async ({ workDir, isQuick, report }) => {
     // Every second size has the other order, since the first system runs on a cold machine.
     for (const [system, plan] of n % 2 === 0 ? PLANS : PLANS.toReversed()) {
       await using target = await startTarget(system, board.dir, join(workDir, `${system}-${tasks}`))
-      const found = await measure(target, board, isQuick ? { ...plan, saves: 10 } : plan)
+      const own = isQuick ? { ...plan, saves: 10 } : plan
+      const { values, faults } = await measure(target, board, own)
       const what = `save to client beyond the window, ${counted(board)}`
       const limit = most[system]
       const aim = limit === undefined ? undefined : atMost(limit, 'p99')
-      report({ what, system: target.system, unit: 'ms' }, found.values, {
-        aim,
-        faults: found.faults,
-      })
+      report({ what, system: target.system, unit: 'ms' }, values, { aim, faults })
     }
   }
 }
@@ -62,10 +60,8 @@ async function measure(
   for (let save = 1; save <= plan.saves + WARM_UP_SAVES && performance.now() < endsAt; save++) {
     const n = random.below(board.size)
     const rank = ++board.lastRank
-    const next = messages.next(
-      LOST_MS,
-      ({ type, id }) => type === 'tasks-changed' || id === idOf(n),
-    )
+    const isMeant = ({ type, id }: Message) => type === 'tasks-changed' || id === idOf(n)
+    const next = messages.next(LOST_MS, isMeant)
     saveTask(board, n, rank)
     const savedAt = performance.now()
     const at = await next

@@ -39,7 +39,7 @@ export async function monthsLater(
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, send))
-  await payments.repeatRefunds()
+  await payments.refunds.repeat()
   await checkAll(system, recorder)
   await writeTransactions(system, recorder, 'later')
 }

@@ -1,7 +1,7 @@
 // The shop's configuration in a run, with listeners that write a line into the edge's log.
 
 import { defineConfig } from '../../../worker/payments/define-config.ts'
-import type { DurableEvent } from '../../../worker/payments/domain/status.ts'
+import { DURABLE_EVENTS, type DurableEvent } from '../../../worker/payments/domain/status.ts'
 import type { PaymentEvents } from '../../../worker/payments/domain/types.ts'
 
 const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
@@ -19,15 +19,6 @@ export default defineConfig({
       stripe: { driver: 'stripe' },
       mollie: { driver: 'mollie' },
     },
-    listeners: {
-      PaymentInitiated: logged('PaymentInitiated'),
-      PaymentSucceeded: logged('PaymentSucceeded'),
-      PaymentFailed: logged('PaymentFailed'),
-      PaymentCancelled: logged('PaymentCancelled'),
-      PaymentRefunded: logged('PaymentRefunded'),
-      RefundAmountChanged: logged('RefundAmountChanged'),
-      AlertRaised: logged('AlertRaised'),
-      AlertSettled: logged('AlertSettled'),
-    },
+    listeners: Object.fromEntries(DURABLE_EVENTS.map((name) => [name, logged(name)])),
   },
 })

@@ -182,7 +182,6 @@ export async function startSystem(host: Host) {
 
   const all = started.move()
   return {
-    host,
     processes,
     proxies,
     /** The rows of one statement, which may also write. */
@@ -206,20 +205,17 @@ export async function startSystem(host: Host) {
     edgeUrl,
     secondEdgeUrl,
     /** Reads of the board's API. */
-    askBoard(route: string, { headers, signal }: Asked = {}): Promise<Response> {
+    askBoard(route: string, init: RequestInit = {}): Promise<Response> {
       const url = new URL(`${edgeUrl}/api${route}`)
       url.searchParams.set('path', REPO)
-      const sent = { ...headers, authorization: `Bearer ${tokens.board}` }
-      return fetch(url, { headers: sent, ...(signal && { signal }) })
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${tokens.board}`)
+      return fetch(url, { ...init, headers })
     },
     /** What the API of payments answers. A refusal is an error. */
-    async askPayments<Answer>(
-      path: string,
-      { method = 'GET', signal }: { method?: string; signal?: AbortSignal } = {},
-    ): Promise<Answer> {
+    async askPayments<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {
       const headers = { authorization: `Bearer ${tokens.payments}` }
-      const init = { method, headers, ...(signal && { signal }) }
-      return await bodyOf<Answer>(await fetch(`${edgeUrl}/api/payments${path}`, init))
+      return await bodyOf(await fetch(`${edgeUrl}/api/payments${path}`, { ...init, headers }))
     },
     /** Folder of the board's files. */
     store: join(project, '.cairn'),
@@ -235,11 +231,6 @@ export async function startSystem(host: Host) {
     people,
     close: () => all.disposeAsync(),
   }
-}
-
-interface Asked {
-  headers?: Record<string, string>
-  signal?: AbortSignal
 }
 
 /** Of an answer that is one. */

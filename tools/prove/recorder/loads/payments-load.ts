@@ -10,9 +10,10 @@ import type { Action, Payment } from '../../../../simulator/payments.ts'
 import type { Seeded } from '../../../harness/seeded.ts'
 import { sendUntilTaken } from '../sign-again.ts'
 import type { ShopEvent } from '../system.ts'
-import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
+import { AT_DESK, isInParts, refundAtDesk } from './desk.ts'
 import type { LoadPlan } from './load.ts'
 import { Looks } from './payments-looks.ts'
+import { Refunds } from './refunds-load.ts'
 import { ShopRequests } from './shop-requests.ts'
 
 const MAX_PAUSE_MS = 300
@@ -20,8 +21,6 @@ const MAX_PAUSE_MS = 300
 const MAX_OPEN = 40
 /** So long the gateway does not answer; a repeated charge is answered. */
 const TIMES_OUT_MS = 1_500
-const REFUNDED = 0.3
-const REFUNDED_TWICE = 0.2
 /** A share of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
 const CHARGED_AT_ONCE = 0.1
 const WITHOUT_KEY = 0.2
@@ -31,17 +30,10 @@ const PAID_ELSEWHERE = 0.1
 const CHARGED_WHEN_PAID = 0.15
 /** A share of payments by redirect: another system at the account has its webhooks sent to us. */
 const MIXED_UP = 0.1
-const GOES_BACK = ['late_payment', 'double_payment']
-/** A share of late money is sent back by hand, which the gateway does not know. */
-const BY_HAND = 0.3
-/** A share of failed refunds: the shop asks again, once for each payment. */
-const REFUNDED_AGAIN = 0.6
 const EARLY = 0.2
 const EARLY_MS = 1_500
 const [IN_DOLLARS, OF_STRIPE] = [0.5, 0.5]
 const GATEWAYS = Object.keys(AT_DESK).length
-/** So many old refunds, months later. */
-const REPEATED = 40
 /** A share of failed payments: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
@@ -89,16 +81,6 @@ interface Charge {
   replace?: true
 }
 
-interface Refund {
-  gateway: string
-  transactionId: string
-  amount: number
-  /** Of the request. */
-  name: string
-}
-
-type Alerted = Required<Pick<ShopEvent['data'], 'transaction' | 'alert'>>
-
 interface Order {
   request: Charge
   faults: Faults
@@ -111,15 +93,13 @@ export function paymentsLoad(plan: LoadPlan) {
   const { system, recorder, random, ending } = plan
   const { simulator, secrets, proxies } = system
   const shop = new ShopRequests(plan)
+  const refunds = new Refunds(plan, shop)
   const looks = new Looks(plan)
   const chores = new Set<Promise<unknown>>()
   /** By gateway: when a charge last succeeded, by performance.now(). */
   const charged = new Map<string, number>()
   /** Our ids, by the gateway's. */
   const transactions = new Map<string, string>()
-  const refundedAgain = new Set<string>()
-  /** Refunds that were answered, and what was sent back by hand. */
-  const refunds: Refund[] = []
   /** A payment of redirect, for the ids of another. */
   let lastOpened: Payment | undefined
   let orders = 0
@@ -141,39 +121,6 @@ export function paymentsLoad(plan: LoadPlan) {
     const { status, transactionId = '', gatewayTransactionId: id } = answer?.body ?? {}
     if (id !== undefined) transactions.set(id, transactionId)
     return status === 'Pending' ? id : undefined
-  }
-
-  async function refund(asked: Refund): Promise<void> {
-    const { name: reason, ...of } = asked
-    const key = `${reason} of ${of.transactionId}`
-    const line = { kind: 'refund', ...of } as const
-    const answer = await shop.untilDone({ path: '/refunds', body: { ...of, reason }, key, line })
-    if (answer && !ending.isOver) refunds.push(asked)
-  }
-
-  /** By a bank transfer. */
-  async function sendBack(alertId: string, asked: Refund): Promise<void> {
-    const path = `/alerts/${alertId}/acknowledge`
-    const body = { gatewayReference: `transfer for ${alertId}` }
-    const answer = await shop.untilDone({ path, body, line: { kind: 'acknowledge', alertId } })
-    if (answer) refunds.push(asked)
-  }
-
-  function onAlert({ transaction, alert }: Alerted): void {
-    const { id, gateway, amount, paid } = transaction
-    const { kind, createdAt, detail } = alert
-    const back = (of: number, name: string) => ({ gateway, transactionId: id, amount: of, name })
-    const whole = isInParts(gateway) ? (paid?.amount ?? detail.amount ?? amount) : amount
-    if (kind === 'late_payment' && random.next() < BY_HAND) {
-      chore(sendBack(alert.id, back(whole, 'refund once more')))
-    } else if (GOES_BACK.includes(kind)) {
-      chore(refund(back(whole, `refund for ${kind} ${createdAt}`)))
-    } else if (kind === 'refund_failed' && !refundedAgain.has(id)) {
-      if (random.next() >= REFUNDED_AGAIN) return
-      refundedAgain.add(id)
-      const again = isInParts(gateway) ? (detail.amount ?? whole) : whole
-      chore(refund(back(again, 'refund again')))
-    }
   }
 
   async function order(own: Seeded): Promise<void> {
@@ -326,6 +273,7 @@ export function paymentsLoad(plan: LoadPlan) {
   return {
     shop,
     looks,
+    refunds,
 
     async run(): Promise<void> {
       while (!ending.isOver) {
@@ -351,7 +299,7 @@ export function paymentsLoad(plan: LoadPlan) {
         if (id === undefined) continue
         await simulator.act(id, 'pay')
         const transactionId = transactions.get(id) ?? ''
-        await refund({ gateway: 'fib', transactionId, amount: 25_000, name: 'refund 0' })
+        await refunds.ask({ gateway: 'fib', transactionId, amount: 25_000, reason: 'refund 0' })
       }
     },
 
@@ -365,25 +313,11 @@ export function paymentsLoad(plan: LoadPlan) {
       await simulator.everywhere({})
     },
 
-    /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
-    onEvent({ type, data: { transaction, alert } }: ShopEvent): void {
-      if (!transaction) return
-      const { id, gateway, amount, paid } = transaction
-      if (type === 'AlertRaised' && alert) onAlert({ transaction, alert })
-      const isChange = ['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)
-      if (isChange) looks.changed(id)
-      if (type !== 'PaymentSucceeded' || !paid || random.next() >= REFUNDED) return
-      const times = random.next() < REFUNDED_TWICE ? 2 : 1
-      const parts = partsOf(gateway, isInParts(gateway) ? paid.amount : amount, random)
-      const all = Array.from({ length: times }, () => parts).flat()
-      for (const [n, part] of all.entries()) {
-        chore(refund({ gateway, transactionId: id, amount: part, name: `refund ${n}` }))
-      }
-    },
-
-    /** Months later: old ones with the same keys, and new ones of what was sent back by hand. */
-    async repeatRefunds(): Promise<void> {
-      for (const asked of refunds.slice(-REPEATED)) await refund(asked)
+    onEvent(event: ShopEvent): void {
+      const { id } = event.data.transaction ?? {}
+      const isChange = ['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled']
+      if (id !== undefined && isChange.includes(event.type)) looks.changed(id)
+      chore(refunds.onEvent(event))
     },
   }
 }
