@@ -24,13 +24,13 @@ import { countingLog } from '../../worker/payments/metrics.ts'
 import { watchEnds } from '../../worker/shared/ends-node.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { metricsText, processMetrics, serveMetrics } from '../../worker/shared/metrics-node.ts'
-import { openSql } from '../../worker/shared/sql-node.ts'
 import { diagnose, FIB, fakeEdge, REDIRECT, STRIPE } from '../cli/payments/fake-system.ts'
 import { token } from '../support/edge.ts'
 import { expectFired, RULES, type Scrape } from '../support/fired-alerts.ts'
 import { processEdge } from '../support/in-process-edge.ts'
 import { noPromtool, PROMTOOL } from '../support/judges.ts'
 import { PATIENT } from '../support/patience.ts'
+import { processHost } from '../support/process-host.ts'
 import { makeFolder, tempFolder, writeFiles } from '../support/temp-folder.ts'
 import { meteredPayments, ORDER } from '../worker/payments/metered-payments.ts'
 
@@ -256,17 +256,8 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
     const metrics = new Metrics()
     const { listed } = boardMetrics(metrics)
     let now = 1_000_000
-    const repositories = new ProcessRepositories({
-      openSql: () => openSql(':memory:'),
-      now: () => now,
-      elapsed: () => now,
-      after: () => () => undefined,
-      maxIdle: 8,
-      log: () => undefined,
-      sendNotice: async () => ({ ok: true, status: 204 }),
-      room: { all: 1, each: 1 },
-      roomOfAll: { all: 1, each: 1 },
-    })
+    const clock = { now: () => now, elapsed: () => now }
+    const repositories = new ProcessRepositories(processHost(clock))
     const row = (path: string, state: 'running' | 'ended', store: 'present' | 'missing') => ({
       path,
       report: { sidecar: { state, version: '1' }, store, run: 1 } as BoardReport,

@@ -8,6 +8,7 @@ import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sqlPool } from '../../../worker/shared/sql-pool.ts'
 import { taskRecord } from '../../support/edge.ts'
+import { processHost } from '../../support/process-host.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let dir: string
@@ -85,21 +86,14 @@ describe('a pool of databases', () => {
   it('ends a list that was begun before its database was closed', async () => {
     const { pool, opened } = poolOf(1)
     const files = new Set<string>()
-    const room = { all: 8, each: 8 }
-    const repositories = new ProcessRepositories({
+    const host = processHost({
       openSql(path, make) {
         if (make) files.add(path)
         return files.has(path) ? pool.sql(`list-${path}`) : undefined
       },
-      now: () => 0,
-      elapsed: () => 0,
-      after: () => () => undefined,
       maxIdle: 1,
-      log: () => undefined,
-      sendNotice: async () => ({ ok: true, status: 204 }),
-      room,
-      roomOfAll: room,
     })
+    const repositories = new ProcessRepositories(host)
     const publish = async (path: string, tasks: number) => {
       const repository = repositories.open(path)
       const store = { state: 'present', version: '1' } as const

@@ -6,24 +6,17 @@ import type { DataRecord, SyncRequest } from '../../../../worker/board/wire.ts'
 import type { Sql } from '../../../../worker/shared/sql.ts'
 import { openSql } from '../../../../worker/shared/sql-node.ts'
 import { freshHash } from '../../../support/edge.ts'
+import { processHost } from '../../../support/process-host.ts'
 
 it('makes no database for a question about a repository that nobody wrote to', async () => {
   const asked: boolean[] = []
-  const repositories = new ProcessRepositories({
+  const host = processHost({
     openSql: (_path, make) => {
       asked.push(make)
       return make ? openSql(':memory:') : undefined
     },
-    now: () => 0,
-    elapsed: () => 0,
-    after: () => () => undefined,
-    maxIdle: 8,
-    log: () => undefined,
-    sendNotice: async () => ({ ok: true, status: 204 }),
-    room: { all: 1, each: 1 },
-    roomOfAll: { all: 1, each: 1 },
   })
-  const unknown = repositories.open('team/unknown')
+  const unknown = new ProcessRepositories(host).open('team/unknown')
   const answer = await unknown.read({ kind: 'tasks', filter: {} }, undefined)
   expect(answer).toEqual({ state: 'unpublished' })
   expect(asked).toEqual([false])
@@ -31,22 +24,16 @@ it('makes no database for a question about a repository that nobody wrote to', a
 
 it('waits for a repository that nobody has published, and makes its database when somebody does', async () => {
   const made: string[] = []
-  const repositories = new ProcessRepositories({
+  const host = processHost({
     openSql(path, make) {
       if (!make) return undefined
       made.push(path)
       return openSql(':memory:')
     },
-    now: () => 0,
-    elapsed: () => 0,
-    after: () => () => undefined,
-    maxIdle: 8,
-    log: () => undefined,
-    sendNotice: async () => ({ ok: true, status: 204 }),
     room: { all: 2, each: 1 },
     roomOfAll: { all: 2, each: 2 },
   })
-  const waiting = repositories.open('team/unknown')
+  const waiting = new ProcessRepositories(host).open('team/unknown')
   const frames: string[] = []
   const ends: string[] = []
   const sink = {
@@ -67,17 +54,9 @@ it('waits for a repository that nobody has published, and makes its database whe
 })
 
 it('has one limit for the streams of all repositories, and one for those of a subject', () => {
-  const repositories = new ProcessRepositories({
-    openSql: () => undefined,
-    now: () => 0,
-    elapsed: () => 0,
-    after: () => () => undefined,
-    maxIdle: 8,
-    log: () => undefined,
-    sendNotice: async () => ({ ok: true, status: 204 }),
-    room: { all: 8, each: 2 },
-    roomOfAll: { all: 4, each: 3 },
-  })
+  const rooms = { room: { all: 8, each: 2 }, roomOfAll: { all: 4, each: 3 } }
+  const host = processHost({ openSql: () => undefined, ...rooms })
+  const repositories = new ProcessRepositories(host)
   const ends: string[] = []
   const sink = () => ({ send: () => undefined, end: (reason: string) => ends.push(reason) })
   const open = (path: string, holder: string) =>
@@ -101,7 +80,7 @@ function life(databases: Map<string, Sql>, clock: { now: number }) {
   const timers = new Set<{ at: number; call: () => void }>()
   const requests: DueRequest[] = []
   const opened: string[] = []
-  const repositories = new ProcessRepositories({
+  const host = processHost({
     openSql(path, make) {
       if (make && !databases.has(path)) databases.set(path, openSql(':memory:'))
       const sql = databases.get(path)
@@ -123,18 +102,14 @@ function life(databases: Map<string, Sql>, clock: { now: number }) {
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    maxIdle: 8,
-    log: () => undefined,
     async sendNotice(request) {
       requests.push(request)
       return { ok: true, status: 204 }
     },
-    room: { all: 1, each: 1 },
-    roomOfAll: { all: 1, each: 1 },
   })
   const next = () => [...timers].toSorted((one, other) => one.at - other.at)[0]
   return {
-    repositories,
+    repositories: new ProcessRepositories(host),
     requests,
     opened,
     next,
