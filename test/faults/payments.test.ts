@@ -138,7 +138,9 @@ it('a long wait for the database ends with each webhook answered, applied once a
   const callbacks = await signedAll(payments)
   await system.database.process?.kill()
   const sent = Promise.all(callbacks.map((callback) => send(system.edge, callback)))
-  await sleep(4_500)
+  // With growing pauses: they have waited for seconds by then.
+  const retried = /payments\.ledger\.retry.*"failures":7\b/
+  await expect.poll(() => system.log(), PATIENT).toMatch(retried)
   await system.database.process?.start()
   const answers = await sent
   expect(new Set(answers.map(({ status, word }) => `${status} ${word}`))).toEqual(
