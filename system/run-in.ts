@@ -1,4 +1,4 @@
-// Runs a system in its data folder: while it runs, local.json there tells programs how to connect.
+// Runs a system in its data folder: while it runs, local.json there has what programs connect with.
 
 import { existsSync, watch } from 'node:fs'
 import { join } from 'node:path'

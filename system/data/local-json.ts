@@ -28,7 +28,7 @@ const BOARD = z.object({
   layout: z.enum(LAYOUT_NAMES),
 })
 
-/** Of each gateway that is configured, one setting that tells which it is. */
+/** Of each gateway that is configured, one setting that identifies it. */
 export type LocalGateways = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>
 
 /** What signs notices to webhooks. */

@@ -119,7 +119,7 @@ function noLocks(file: string, cause: unknown): StartError {
 
 interface Holder {
   pid: number
-  /** Tells a process from a later one with the same pid; empty where the system does not say. */
+  /** Differs for a later process with the same pid; empty where the system has no such number. */
   born: string
   place?: string
 }

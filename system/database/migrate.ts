@@ -59,16 +59,16 @@ export async function migrate(migrating: Migrating): Promise<{ from: number; to:
     throw new MigrationError('schema_newer', mismatchOf(found, to) ?? '')
   }
   const isUpgrade = found.version > 0 && found.version < to
-  const tell = isUpgrade ? await beginning(migrating, found) : undefined
+  const ended = isUpgrade ? await beginning(migrating, found) : undefined
   if (isUpgrade) await upgrade(migrating, write, found)
   // It also creates what is missing, such as an index that was dropped.
   const schema = scripts.schema.map((sql) => statement(sql))
   await retryWhileLocked(migrating, () => write(schema))
-  await tell?.()
+  await ended?.()
   return { from: found.version, to }
 }
 
-/** Tells how much there is to do, and what to call when it is done. */
+/** Shows how much there is to do. What it returns shows, at the end, what it took. */
 async function beginning({ scripts, notice, clock, database }: Migrating, from: Position) {
   const [bytes, startedAt] = [await sizeOf(database), clock.elapsed()]
   const to = scripts.version
@@ -167,7 +167,7 @@ async function retryWhileLocked<Result>(
   }
 }
 
-/** Does a step, or a part of one, and says where that leads. */
+/** Does a step, or a part of one, and returns the position after it. */
 async function advance(scripts: Scripts, write: Write, at: Position): Promise<Position> {
   const { version } = at
   const steps = stepsOf(scripts, version)

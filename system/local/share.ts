@@ -43,8 +43,8 @@ export interface Sharing {
 }
 
 /**
- * A connection on which nothing comes or goes is cut: whoever can reach the port could open very
- * many. What waits here says something more often: a stream does so every 25 s.
+ * A connection on which nothing comes or goes is cut: anybody who can reach the port could open
+ * very many. What waits here sends something more often: a stream does so every 25 s.
  */
 const SILENCE_MS = 60_000
 /** From its first byte until a request's head is whole. A drop now and then would be no silence. */

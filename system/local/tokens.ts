@@ -101,7 +101,7 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
   return { publicKey, token }
 }
 
-/** Where a running system signs in, as its local.json says it. */
+/** Where a running system signs in, from its local.json. */
 interface SignInTarget {
   url: string
   publicUrl?: string

@@ -27,7 +27,7 @@ export interface Target extends AsyncDisposable {
   pid: number
   /** From the start of that process until it knows the board and, for a sidecar, the edge does. */
   readyMs: number
-  /** Until it printed that it is ready: of a large first one it says how far it is from then on. */
+  /** Until it printed that it is ready. Of a large first board it shows its progress after that. */
   printedMs: number
   /** URL of a path under it, with the repository's name in its query. */
   url(path: string): URL

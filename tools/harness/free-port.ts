@@ -1,5 +1,5 @@
-// Ports for programs that are told where to listen. They may start seconds later, so the system
-// must not give the port to somebody else until then. And one for a server of our own.
+// Ports for programs that get theirs as an option. They may start seconds later, so the system must
+// not give the port to somebody else until then. And one for a server of our own.
 
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'

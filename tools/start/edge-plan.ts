@@ -17,7 +17,7 @@ export interface EdgePlan {
   logFile: string
 }
 
-/** Makes what the runtime needs and says how to run it. Throws StartError. */
+/** Makes what the runtime needs; the answer is how to run it. Throws StartError. */
 export type PrepareEdge = (plan: EdgePlan) => Promise<ChildSpec>
 
 /** Open streams never end by themselves, and who holds one connects again: not worth a wait. */

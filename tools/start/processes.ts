@@ -79,7 +79,7 @@ export interface SidecarPlan extends Surroundings {
   token: string
   /** Gets what it logs. */
   onEvent?: (event: string, fields: Readonly<Record<string, unknown>>) => void
-  /** Says why a board is left out; undefined: the sidecar has it. Absent: it does not ask. */
+  /** Why a board is left out; undefined: the sidecar has it. Absent: it does not ask. */
   onAsked?: (board: LockedBoard) => Promise<string | undefined>
 }
 

@@ -181,7 +181,7 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   notice: (sentence: string) => void
 }
 
-/** A child says only to its own log that it found the disk full. */
+/** That a child found the disk full is only in its own log. */
 const FULL_BYTES = 64 << 10
 
 async function childFailed(sentence: string, dir: string): Promise<StartError> {

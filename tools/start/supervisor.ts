@@ -9,7 +9,7 @@ export interface SupervisorDeps {
   now(): number
   /** Calls back once after `ms`; what it returns takes that back. */
   after(ms: number, call: () => void): () => void
-  /** Tells the person at the terminal one sentence. */
+  /** Shows a sentence to the person at the terminal. */
   notice(sentence: string): void
 }
 

@@ -86,7 +86,7 @@ async function settingsIn(home: string): Promise<WorkerSettings> {
   }
 }
 
-/** What one workerd process is told. */
+/** The configuration of one workerd process. */
 interface WorkerdConfig {
   settings: WorkerSettings
   /** The bundled Worker, relative to the configuration's file. */

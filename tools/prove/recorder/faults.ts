@@ -242,7 +242,7 @@ const OF_FILE = 'lock-database'
 export const faultsOf = (host: Host): string[] =>
   Object.keys(FAULTS).filter((name) => {
     if (name.startsWith('evict-')) return host === 'workerd'
-    // What runs inside workerd is not told another time from outside.
+    // Nothing outside can change the time inside workerd.
     if (name.endsWith('-clock')) return host !== 'workerd'
     if (name === OF_FILE) return host === 'node'
     return host !== 'node' || !OF_SERVER.test(name)

@@ -60,12 +60,12 @@ export function observe(
   const listen = (logFile: string) => {
     // The second edge has not been started yet.
     appendFileSync(logFile, '')
-    const heard = (line: string) => {
+    const onLine = (line: string) => {
       if (!line.startsWith('{"listener"')) return
       const { listener: type, ...payload } = JSON.parse(line) as { listener: string }
       recorder.write({ kind: 'listener', type, status: 200, ...payload })
     }
-    return followLines(logFile, heard, { end: over.signal, everyMs: POLL_MS })
+    return followLines(logFile, onLine, { end: over.signal, everyMs: POLL_MS })
   }
   const { edge, secondEdge } = system.processes
   const following = Promise.all([listen(edge.logFile), listen(secondEdge.logFile)])

@@ -15,7 +15,7 @@ export interface SentWebhook {
 export const gatewayIn = (url: string): DriverName =>
   (/\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? '') as DriverName
 
-/** What it says, whichever gateway sent it: Mollie a form, redirect a token, the others JSON. */
+/** The content, whichever gateway sent it: Mollie a form, redirect a token, the others JSON. */
 export function contentOf(body: string): Record<string, unknown> {
   if (body.startsWith('id=')) return { id: body.slice('id='.length) }
   const sent = JSON.parse(body) as { webhook_token?: string }
@@ -32,9 +32,9 @@ export async function sendAgain(
   const gateway = gatewayIn(url)
   const { webhooks }: Simulation = SIMULATIONS[gateway]
   const own: Readonly<Record<string, string>> = secrets[gateway]
-  const said = contentOf(body)
+  const before = contentOf(body)
   // Where the signature has no time, the content has.
-  const content = said.timestamp ? { ...said, timestamp: new Date(now).toISOString() } : said
+  const content = before.timestamp ? { ...before, timestamp: new Date(now).toISOString() } : before
   const secret = own[webhooks.signsWith ?? ''] ?? ''
   const sent = await webhooks.encode({ content, eventId: '' }, secret, now)
   const answer = await fetch(url, { method: 'POST', ...sent }).catch(() => undefined)

@@ -33,7 +33,7 @@ const preloaded = ([run = 'run', ...args]: readonly string[]) => [
   `--preload=${fileURLToPath(MOVED_CLOCK)}`,
   ...args,
 ]
-/** What people are told; of `ready` and `silent` there is nothing in so short a run. */
+/** Causes of notices; `ready` and `silent` do not occur in so short a run. */
 const RULES = ['stalled', 'review', 'blocked', 'offline', 'claim_taken']
 const REPO = 'prove/board'
 const WAIT_MS = 60_000

@@ -100,7 +100,7 @@ export function claimerOf({ system, recorder, ending }: LoadPlan) {
     claim,
     release,
 
-    /** A task that another holds. Whoever gets it is a finding of the checker. */
+    /** A task that another holds. If it is given, the checker finds that. */
     async rival(asked: Asked): Promise<void> {
       const taken = await claim(asked)
       if (taken !== undefined) await release(taken, 'abandoned')

@@ -215,7 +215,7 @@ export function paymentsLoad(plan: LoadPlan) {
     } else await simulator.act(payment, last)
     if (!isAtDesk) return
     const atDesk = refundAtDesk(simulator, payment, own.fork())
-    // Without webhooks only a check tells of it, and of a payment that is known as paid none comes.
+    // Without webhooks only a check finds it, and a payment that is known as paid is not checked.
     if (faults.lost) await atDesk
     else chore(atDesk)
   }

@@ -27,7 +27,7 @@ interface Asked {
   body: object
   /** Idempotency-Key. */
   key?: string | undefined
-  /** What the history says of it. */
+  /** Its line in the history. */
   line: { kind: 'charge' | 'refund' | 'acknowledge' | 'cancel'; [name: string]: unknown }
 }
 
