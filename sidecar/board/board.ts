@@ -26,7 +26,7 @@ import type { Records } from './record-source.ts'
 import { type Counts, Relations } from './relations.ts'
 
 type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'isGuess' | 'whyIgnored'>
-type StoreRules = FileRules & Pick<Store, 'fold' | 'foldStatus' | 'board' | 'remember'>
+type StoreRules = FileRules & Pick<Store, 'fold' | 'board' | 'remember'>
 const NONE: ReadonlySet<never> = new Set()
 
 interface Summary {

@@ -1,7 +1,7 @@
 // Which facts hang on which, and what follows from them: tasks from their deps and sessions,
 // sessions from their heartbeats, all of them from the board's rules. No I/O, no clock.
 
-import { type BoardConfig, type Key, parseKey } from '../../worker/board/wire.ts'
+import { type BoardConfig, foldStatus, type Key, parseKey } from '../../worker/board/wire.ts'
 import {
   type Fact,
   type LiveFact,
@@ -10,7 +10,6 @@ import {
   STALE_AFTER_MS,
   type TaskFact,
 } from '../files/facts.ts'
-import type { Store } from '../layouts/layout.ts'
 import {
   type DerivedTask,
   deriveTask,
@@ -48,11 +47,9 @@ export interface Derived {
 /** Without what is in none of the tool's lists, such as drafts and its archive. */
 export type Counts = Record<'tasks' | 'closed' | 'ready', number>
 
-type RelatedStore = HeldStore & Pick<Store, 'foldStatus'>
-
 export class Relations {
   readonly holders: IdHolders
-  readonly #store: RelatedStore
+  readonly #store: HeldStore
   /** Folded id of a dep → the tasks that wait for it. */
   readonly #dependents = new Multimap<TaskFact>()
   /** Folded id of a change → the tasks of its archived list, whose ids begin with it. */
@@ -66,7 +63,7 @@ export class Relations {
   /** Folded status → as the configuration spells it. */
   #states = new Map<string, string>()
 
-  constructor(store: RelatedStore) {
+  constructor(store: HeldStore) {
     this.holders = new IdHolders(store)
     this.#store = store
   }
@@ -108,8 +105,8 @@ export class Relations {
     const rules = { isRead, closed, states, staleAfterMs, prefix }
     this.holders.usePrefix(prefix)
     this.#rules = rules
-    this.#closed = new Set(closed.map(this.#foldStatus))
-    this.#states = new Map(states.map((state) => [this.#foldStatus(state), state]))
+    this.#closed = new Set(closed.map(foldStatus))
+    this.#states = new Map(states.map((state) => [foldStatus(state), state]))
     return JSON.stringify(before) !== JSON.stringify(rules)
   }
 
@@ -237,12 +234,12 @@ export class Relations {
 
   #isClosed({ standing, status }: TaskFact): boolean {
     if (standing === 'closed') return true
-    return standing !== 'outside' && this.#closed.has(this.#foldStatus(status))
+    return standing !== 'outside' && this.#closed.has(foldStatus(status))
   }
 
   /** What the tool shows in place of what the file has. */
   #shown({ status, milestone }: TaskFact): Pick<DerivedTask, 'status' | 'milestone'> {
-    const state = this.#states.get(this.#foldStatus(status))
+    const state = this.#states.get(foldStatus(status))
     const id = milestone && this.#store.fold(milestone)
     const title =
       id && (this.#setting(`milestone:${id}`) ?? this.#setting(`archived-milestone:${id}`))
@@ -261,8 +258,6 @@ export class Relations {
     const key = held[own]?.key
     return own > 0 && key ? { parent: parseKey(key).id } : {}
   }
-
-  #foldStatus = (status: string): string => this.#store.foldStatus?.(status) ?? status
 
   /** Such a file should not stand alone. */
   #isBeside = ({ path }: Fact): boolean => this.#store.classify(path) === 'about'

@@ -124,7 +124,6 @@ function backlogStore({ root, within, folder, configFile }: BacklogFolder): Stor
     },
     unreadable,
     fold: foldId,
-    foldStatus: (status) => status.trim().toLowerCase(),
   } satisfies Store
 }
 

@@ -157,8 +157,6 @@ export interface Store {
   remember?(id: string): void
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
   fold(id: string): string
-  /** Statuses that the tool takes for the same. Absent: only those that are. */
-  foldStatus?(status: string): string
 }
 
 /** Whether a file only has the title and text of a task. */

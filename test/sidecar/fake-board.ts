@@ -29,7 +29,6 @@ export const fakeStore = {
   classify: (path: string): FileKind | undefined =>
     basename(path) === 'config' ? 'board' : KINDS[basename(dirname(path))],
   fold: (id: string): string => id.toLowerCase(),
-  foldStatus: (status: string): string => status,
 }
 
 export const task = (id: string, more: Partial<TaskSource> = {}): Entry => ({

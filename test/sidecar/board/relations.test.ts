@@ -114,7 +114,6 @@ test('when the first of three goes, the second takes the id and the third the se
 
 const store = {
   fold: (id: string): string => id.toLowerCase(),
-  foldStatus: (status: string): string => status.toLowerCase(),
   classify: (path: string) => (path.endsWith('plan') ? ('about' as const) : ('task' as const)),
   whyIgnored: (path: string) => (path.startsWith('/ignored') ? 'it has no prefix' : undefined),
 }
@@ -138,7 +137,7 @@ const DONE = task('A', { status: 'done' })
 const B = at('/b', task('B', { deps: ['a'] }))
 
 test.each<[string, boolean, Fact[]]>([
-  ['whose status is, as the tool folds it', true, [at('/a', DONE)]],
+  ['whose status is, in any case', true, [at('/a', DONE)]],
   ['whose place says so', true, [at('/a', task('A'), { standing: 'closed' })]],
   ['that is open', false, [at('/a', task('A'))]],
   ['that is in none of its lists', false, [at('/a', DONE, { standing: 'outside' })]],

@@ -1,7 +1,7 @@
 // What a status says: whether work has begun, or is over. Pure. The edge's `ready` does not say it:
 // it stays true of a task that somebody has begun.
 
-import type { BoardConfig } from '../wire.ts'
+import { type BoardConfig, foldStatus } from '../wire.ts'
 
 /** Those that say so, in words of their own: they count without a configuration, too. */
 const TO_DO =
@@ -19,12 +19,9 @@ export interface Statuses {
 export function statusesOf(config: States | undefined): Statuses {
   const { states, initial = states[0], closed = [] } = config ?? { states: [] }
   const first = new Set(states.slice(0, states.indexOf(initial ?? '') + 1))
-  // In a tree the text is that of the file, which may be in another case.
-  const over = new Set(closed.map(fold))
+  const over = new Set(closed.map(foldStatus))
   return {
     isToDo: (status) => first.has(status) || TO_DO.test(status),
-    isClosed: (status) => over.has(fold(status)),
+    isClosed: (status) => over.has(foldStatus(status)),
   }
 }
-
-const fold = (status: string): string => status.trim().toLowerCase()
