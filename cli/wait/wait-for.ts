@@ -5,6 +5,7 @@ import { nextOf } from '../../worker/board/tasks/next-task.ts'
 import { stateOf } from '../../worker/board/tasks/task-state.ts'
 import { statusesOf } from '../../worker/board/tasks/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import { foldStatus } from '../../worker/shared/status.ts'
 import type { Changed, Step, WatchedBoard } from '../board/watched-board.ts'
 import { isUnassigned, ReadyRows } from './ready-rows.ts'
 
@@ -136,8 +137,7 @@ function isWhat(task: Task, until: Until, config: Config | undefined): boolean {
   return stateOf(task, [], facts)?.state === 'review'
 }
 
-const isSame = (one: string, other: string): boolean =>
-  one.trim().toLowerCase() === other.trim().toLowerCase()
+const isSame = (one: string, other: string): boolean => foldStatus(one) === foldStatus(other)
 
 /** A sentence about what may be misspelt or gone. It may appear yet, so the wait goes on. */
 export async function doubtAbout(

@@ -1,7 +1,8 @@
 // Which facts hang on which, and what follows from them: tasks from their deps and sessions,
 // sessions from their heartbeats, all of them from the board's rules. No I/O, no clock.
 
-import { type BoardConfig, foldStatus, type Key, parseKey } from '../../worker/board/wire.ts'
+import { type BoardConfig, type Key, parseKey } from '../../worker/board/wire.ts'
+import { foldStatus } from '../../worker/shared/status.ts'
 import {
   type Fact,
   type LiveFact,
@@ -237,7 +238,7 @@ export class Relations {
     return standing !== 'outside' && this.#closed.has(foldStatus(status))
   }
 
-  /** What the tool shows in place of what the file has. */
+  /** As the configuration spells it. */
   #shown({ status, milestone }: TaskFact): Pick<DerivedTask, 'status' | 'milestone'> {
     const state = this.#states.get(foldStatus(status))
     const id = milestone && this.#store.fold(milestone)

@@ -1,6 +1,6 @@
 // The protocol between sidecar and edge, and the types that clients read. No I/O, no platform: only
-// types, hash arithmetic and how statuses compare. The sidecar imports no other file of the board.
-// A change here changes the protocol: commit it as `wire:`.
+// types and hash arithmetic. The sidecar imports no other file of the board. A change here changes
+// the protocol: commit it as `wire:`.
 
 import type * as z from 'zod'
 import type * as publishing from './publishing.ts'
@@ -52,12 +52,6 @@ export const COMPARE_MS = 3_600_000
 export const HEARTBEAT_MS = 86_400_000
 /** A directory that is full may have room then. */
 export const ROOM_MS = 300_000
-
-/**
- * Statuses that are equal by it are the same one. People type them: a `Done` that does not close a
- * task where `done` does would leave it claimed, and what waits for it waiting.
- */
-export const foldStatus = (status: string): string => status.trim().toLowerCase()
 
 /** The error of both sides when their versions differ. */
 export const wireProblem = (edge: number, sidecar: number): string =>

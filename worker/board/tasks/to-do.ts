@@ -1,7 +1,8 @@
 // What a status says: whether work has begun, or is over. Pure. The edge's `ready` does not say it:
 // it stays true of a task that somebody has begun.
 
-import { type BoardConfig, foldStatus } from '../wire.ts'
+import { foldStatus } from '../../shared/status.ts'
+import type { BoardConfig } from '../wire.ts'
 
 /** Those that say so, in words of their own: they count without a configuration, too. */
 const TO_DO =
