@@ -168,16 +168,14 @@ export function settleCheck(settled: CheckSettled, rules: Rules): Act<Settled> {
     decide(rows) {
       const before = paymentIn(rows, asked.id)
       if (answered && hasIdSince(asked, before)) return checkedSoon(rows, before, now)
-      const isLost = answered !== undefined && isGivenUp(before)
-      if (isLost)
-        store(
-          rows,
-          { ...unchanged(before), alerts: [unsettledAlert(before.transaction, now)] },
-          rules,
-        )
+      const lost =
+        answered && isGivenUp(before)
+          ? { ...unchanged(before), alerts: [unsettledAlert(before.transaction, now)] }
+          : undefined
+      if (lost) store(rows, lost, rules)
       const taken = answered ? takeAnswer(rows, answered, rules) : {}
       // What has changed by it decides when it is checked again.
-      if (taken.outcome === 'applied') return { ...taken, ...(isLost && { alert: 'unsettled' }) }
+      if (taken.outcome === 'applied') return { ...taken, ...(lost && { alert: 'unsettled' }) }
       const { decision, ...next } = checked(paymentIn(rows, asked.id), settled)
       store(rows, decision, rules)
       return { ...taken, ...next }

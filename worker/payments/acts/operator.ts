@@ -122,8 +122,8 @@ export function writeNote({ id, by, transactionId, text, now }: Written): Act<No
       const note = NOTES.row({ id, transaction_id: transactionId, text, by, created_at: now })
       rows.put({ notes: [note] })
       // Its text may name the payer, and the audit trail never forgets.
-      const act = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
-      recordAudit(rows, { id, by }, act)
+      const entry = { action: 'note', transaction_id: transactionId, about: id, at: now } as const
+      recordAudit(rows, { id, by }, entry)
       return note
     },
   }

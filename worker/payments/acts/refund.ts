@@ -90,8 +90,8 @@ export function beginRefund(start: RefundStart): Act<RefundBegun> {
       const due = claimed ? transaction : { ...transaction, next_check_at: start.until }
       rows.put({ transactions: [due], refunds: [refund] })
       const action = UNPAID_ENDS.includes(status) ? 'late_refund' : 'refund'
-      const act = { at, action, transaction_id: transaction.id, amount: refund.amount } as const
-      recordAudit(rows, start, { ...act, about: refund.id })
+      const entry = { at, action, transaction_id: transaction.id, amount: refund.amount } as const
+      recordAudit(rows, start, { ...entry, about: refund.id })
       return { state: 'begun', transaction: due, amount: refund.amount }
     },
   }

@@ -171,8 +171,8 @@ export const othersOf = (
 export function recordAudit(
   rows: WorkingSet,
   asked: { id: string; by?: string | undefined } | undefined,
-  act: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,
+  entry: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,
 ): void {
   if (asked?.by === undefined) return
-  rows.put({ audit: [AUDIT.row({ ...act, id: asked.id, subject: asked.by })] })
+  rows.put({ audit: [AUDIT.row({ ...entry, id: asked.id, subject: asked.by })] })
 }
