@@ -46,7 +46,7 @@ export function idMismatch(
   return alertAbout(transaction, 'id_mismatch', createdAt, about, subject)
 }
 
-/** Nobody knows yet what became of it. `gatewayStatus`: as it was last reported. */
+/** An operator has to find out what became of it. `gatewayStatus`: as it was last reported. */
 export function unsettledAlert(
   transaction: TransactionRow,
   now: number,

@@ -176,7 +176,7 @@ export interface Replacement {
    * webhook was lost. Undefined: it cannot be asked, and an alert is raised if it may be paid.
    */
   nextCheckAt?: number
-  /** Nobody saw its page, and so it cannot be paid at its gateway. */
+  /** No payer saw its page, and so it cannot be paid at its gateway. */
   isUnpayable?: boolean
   /** Its page was open. For that caller its gateway has reported an end without money. */
   closedBy?: string

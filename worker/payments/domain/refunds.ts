@@ -24,8 +24,8 @@ import { REFUNDS, type RefundRow, type TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, RefundSet, ReportedRefund } from './types.ts'
 
-/** Somebody made it at the gateway itself, and not through us. */
-const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
+/** Staff made it at the gateway itself, and not through us. */
+const isOfStaff = ({ request_hash }: RefundRow): boolean => request_hash === null
 
 const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
   refunds.reduce((sum, { status, amount }) => (states.includes(status) ? sum + amount : sum), 0)
@@ -84,10 +84,10 @@ function rowsIn(
   // What has no id of its own and has failed is no refund that anybody waits for.
   const made = others.filter(({ id, status }) => id !== undefined || status !== 'failed')
   const isWithdrawn = (row: RefundRow, at: number) =>
-    !listed.has(at) && isOfDesk(row) && row.status === 'accepted'
+    !listed.has(at) && isOfStaff(row) && row.status === 'accepted'
   return [
     ...rows.map((row, at) => (isWithdrawn(row, at) ? ended(row, WITHDRAWN, now) : row)),
-    ...made.map((refund) => deskRow(transactionId, refund, now)),
+    ...made.map((refund) => staffRow(transactionId, refund, now)),
   ]
 }
 
@@ -99,12 +99,12 @@ const WITHOUT_NAME: readonly (typeof withItsName)[] = [
   (row, { id }) => id === undefined && isUnderWay(row),
   (row, { id }) => id === undefined && row.status === 'succeeded',
   // Known only as a part of the sum, until now.
-  (row, { id }) => id !== undefined && isOfDesk(row) && row.gateway_refund_id === null,
+  (row, { id }) => id !== undefined && isOfStaff(row) && row.gateway_refund_id === null,
 ]
 
 /** Refunds that the gateway itself made, as far as only their sum is known. */
 const isOfSum = (row: RefundRow): boolean =>
-  isOfDesk(row) && row.gateway_refund_id === null && row.status === 'succeeded'
+  isOfStaff(row) && row.gateway_refund_id === null && row.status === 'succeeded'
 
 function reportedAs(row: RefundRow, reported: ReportedRefund, now: number): RefundRow {
   const { id = row.gateway_refund_id, amount } = reported
@@ -138,7 +138,7 @@ const ended = (row: RefundRow, error: PaymentError, now: number): RefundRow => (
   updated_at: now,
 })
 
-const deskRow = (
+const staffRow = (
   transaction_id: string,
   { id, amount, status, error = FAILED }: ReportedRefund,
   now: number,
@@ -180,7 +180,7 @@ export function withRefundSum(payment: Payment, sum: number, at: number, now: nu
   const settled = { ...payment, refunds }
   if (missing === 0) return { payment: settled, isAsked: false }
   if (raised) return { payment: withRefund(settled, raised), isAsked: false }
-  const row = deskRow(payment.transaction.id, { amount: missing, status: 'succeeded' }, now)
+  const row = staffRow(payment.transaction.id, { amount: missing, status: 'succeeded' }, now)
   return { payment: { ...settled, refunds: [...refunds, row] }, isAsked: false }
 }
 

@@ -147,7 +147,7 @@ interface Unit {
   currency: string
 }
 
-/** Somebody paid. */
+/** A payer has paid. */
 const isPaying = ({ kind }: MovementRow): boolean =>
   kind === 'paid' || kind === 'late_paid' || kind === 'refused_paid'
 
