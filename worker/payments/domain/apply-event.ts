@@ -41,6 +41,17 @@ export interface Applied extends Decision {
   event: WebhookEventRow
 }
 
+/** What comes with an event, and is not stored with it. */
+export interface Receipt {
+  now: number
+  /** The refund that failed, by our id or the gateway's. */
+  refundId?: string | undefined
+  /** It is the gateway's answer to a check. */
+  isAnswer?: boolean
+  /** Its page can no longer be paid. Not read here: only `acts/webhook.ts` does. */
+  isPageClosed?: boolean
+}
+
 /**
  * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
  * a wrong amount.
@@ -310,17 +321,6 @@ function failRefund(payment: Payment, event: WebhookEventRow, receipt: Receipt):
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
-}
-
-/** What comes with an event, and is not stored with it. */
-export interface Receipt {
-  now: number
-  /** The refund that failed, by our id or the gateway's. */
-  refundId?: string | undefined
-  /** It is the gateway's answer to a check. */
-  isAnswer?: boolean
-  /** Its page can no longer be paid. */
-  isPageClosed?: boolean
 }
 
 /** It reports no status. */
