@@ -75,7 +75,7 @@ function recordCancel(rows: WorkingSet, start: ClosingStart): void {
   if (purpose === 'cancel') recordAudit(rows, start, { at, action: 'cancel', transaction_id })
 }
 
-/** Answers the payment as it is now: it may have ended meanwhile. */
+/** Frees the payment, and answers it as it is now: it may have ended meanwhile. */
 export function endClosing(
   closing: Pick<ClosingStart, 'id' | 'transactionId' | 'purpose'>,
 ): Act<TransactionRow> {

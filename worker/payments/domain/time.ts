@@ -28,7 +28,9 @@ export function staleness(
 /**
  * How far behind a caller's `now` may be: it was taken before waiting for a turn, for 25 s at most,
  * by a clock that may be half a minute behind another edge's. Both at once must not look like a
- * clock set back: another edge's lease would count for nothing, and its event be sent twice.
+ * clock set back: another edge's lease would count for nothing, and its event be sent twice. By a
+ * clock that was set back, a due check, a waiting delivery, a call under way and an open breaker
+ * last up to this much longer.
  */
 export const BEHIND_MS = 60_000
 

@@ -54,7 +54,7 @@ export const ACTS = {
   finishCharge,
   /** Ends a charge that never reached its gateway; any other one its gateway has to end. */
   beginClosing,
-  /** Its gateway has not ended it. */
+  /** Frees a payment whose page was being closed, and answers it as it is now. */
   endClosing,
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund,
