@@ -127,7 +127,9 @@ async function waitThrough(
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
-  const again = signalboxes(first.board, find, notice, signal)
+  // A URL stays what it is: nothing is read or asked again for it.
+  const look = isAbsolute(first.at ?? '') ? find : async () => undefined
+  const again = signalboxes(first.board, look, notice, signal)
   for (let target = first; ; ) {
     const moved = new AbortController()
     let next: Target | undefined

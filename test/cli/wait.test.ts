@@ -1,7 +1,8 @@
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import http from 'node:http'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type LocalBoard, writeLocalJson } from '../../system/data/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import { git, initialize } from '../sidecar/git/git-folder.ts'
@@ -131,17 +132,24 @@ describe('signalbox wait, with a running Signalbox', () => {
     expect((await wait(repo, '--since', since, '--timeout', '1s')).code).toBe(3)
   }, 300_000)
 
-  it('waits for a Signalbox that ends meanwhile, too, and says so once', async () => {
+  it('waits for a Signalbox that ends meanwhile, too, says so once, and asks it for no list again', async () => {
     const ending = await startNodeEdge()
     const repo = await publishedRepo(ending, [taskRecord('A-1')])
-    const argv = ['wait', '--url', ending.origin, '--board', repo.path, '--timeout', '5s']
-    const waiting = run(argv, { SIGNALBOX_TOKEN: await token({ repos: [repo.path] }) })
+    const body = JSON.stringify(boardReport())
+    expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    const end = repo.path.replace(/^.*\//, '')
+    const asked = vi.spyOn(http, 'request')
+    onTestFinished(() => asked.mockRestore())
+    const argv = ['wait', '--url', ending.origin, '--board', end, '--timeout', '5s']
+    const waiting = run(argv, { SIGNALBOX_TOKEN: await token({ repos: [`${repo.path}*`] }) })
     const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
     await expect.poll(streams).toBe(1)
     await ending.close()
     const { code, err } = await waiting
     expect(code).toBe(3)
     expect(err).toBe(`signalbox: No Signalbox answers for ${repo.path}; waiting for it.\n`)
+    const lists = asked.mock.calls.filter(([target]) => String(target).endsWith('/boards'))
+    expect(lists).toHaveLength(1)
   })
 
   it('does not wake for sessions, nor for other tasks than the one that was named', async () => {
