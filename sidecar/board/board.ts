@@ -134,14 +134,14 @@ export class Board implements Records {
     const inTree = this.trees.filesAt(path)
     if (inTree) {
       // One that says nothing new was not parsed.
-      if (file && file.entries.length > 0) this.#reader.parsed.put(path, file)
+      if (file && file.entries.length > 0) this.#reader.took(path, file)
       this.#takeFromTrees()
       inTree.ingest(path, file)
       if (this.#takeFromTrees() && this.#isRead) this.#newsAt = Infinity
       return
     }
     if (file === null) {
-      this.#reader.parsed.drop(path)
+      this.#reader.took(path, null)
       this.#replace(path, undefined)
       return
     }
@@ -149,10 +149,10 @@ export class Board implements Records {
     const before = this.files.factsOf(path)
     if (this.files.hashOf(path) === hash) {
       this.files.touch(path, stat)
-      if (this.#reader.refused.size > 0) for (const fact of before) this.#touchRecord(fact)
+      if (this.#reader.hasRefused) for (const fact of before) this.#touchRecord(fact)
       return
     }
-    this.#reader.parsed.put(path, file)
+    this.#reader.took(path, file)
     const name = before[0]?.path ?? compact(path)
     const facts = file.entries
       .map((entry) => factOf({ path: name, hash, state }, entry, this.#relations.rules))
@@ -208,8 +208,7 @@ export class Board implements Records {
   bucket = (n: number): Record<Key, string> => this.#hashes.bucket(n)
 
   follow(): Key[] {
-    if (!this.#reader.isAhead) return []
-    this.#reader.isAhead = false
+    if (!this.#reader.takeIsAhead()) return []
     return this.takeChanged(this.#derivedAt, !this.#isRead)
   }
 
@@ -290,7 +289,7 @@ export class Board implements Records {
   #hashAgain(key: Key): boolean {
     const fact = this.#find(key)
     const isOther = this.#hashes.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
-    return this.#reader.refused.delete(key) || isOther
+    return this.#reader.takeRefused(key) || isOther
   }
 
   *#keys(): Generator<Key> {

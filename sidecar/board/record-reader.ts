@@ -28,14 +28,35 @@ interface RecordReaderDeps {
 
 export class RecordReader {
   readonly #deps: RecordReaderDeps
-  readonly parsed = new ParsedCache()
+  readonly #parsed = new ParsedCache()
   /** Keys that could not be read: published when their file is read again. */
-  readonly refused = new Set<Key>()
+  readonly #refused = new Set<Key>()
   /** A read found a file changed whose hint has not come yet. */
-  isAhead: boolean = false
+  #isAhead: boolean = false
 
   constructor(deps: RecordReaderDeps) {
     this.#deps = deps
+  }
+
+  /** A file says this now, and is perhaps asked for in a moment; null: it is gone. */
+  took(path: string, file: ParsedFile | null): void {
+    if (file) this.#parsed.put(path, file)
+    else this.#parsed.drop(path)
+  }
+
+  /** Some key could not be read. */
+  get hasRefused(): boolean {
+    return this.#refused.size > 0
+  }
+
+  /** Whether this one could not be read. Asked once: it is published by that. */
+  takeRefused = (key: Key): boolean => this.#refused.delete(key)
+
+  /** Whether reads since the last call changed what the board knows. */
+  takeIsAhead(): boolean {
+    const isAhead = this.#isAhead
+    this.#isAhead = false
+    return isAhead
   }
 
   async read(key: Key): Promise<DataRecord | null> {
@@ -69,30 +90,30 @@ export class RecordReader {
   #readNow(key: Key, path: string): ParsedFile | undefined {
     const { files, readWhole } = this.#deps
     const known = files.hashOf(path)
-    const parsed = this.parsed.get(path, known)
+    const parsed = this.#parsed.get(path, known)
     if (parsed !== undefined) {
       // Asked for once; what holds a thousand tasks is asked for a thousand times.
-      if (parsed.entries.length === 1) this.parsed.drop(path)
+      if (parsed.entries.length === 1) this.#parsed.drop(path)
       return parsed
     }
     const read = readWhole(path)
     if (read.state === 'later') return this.#refuse(key, read.why, read.isAway)
     if (read.state === 'gone') {
-      this.isAhead = true
+      this.#isAhead = true
       files.ingest(path, null)
       return undefined
     }
     const { file } = read
     if (read.unsure && file.hash !== known) return this.#refuse(key, 'it is still being written')
-    if (file.hash !== known) this.isAhead = true
+    if (file.hash !== known) this.#isAhead = true
     files.ingest(path, file)
-    if (file.entries.length > 1) this.parsed.put(path, file)
-    else this.parsed.drop(path)
+    if (file.entries.length > 1) this.#parsed.put(path, file)
+    else this.#parsed.drop(path)
     return file
   }
 
   #refuse(key: Key, why: string, isAway?: boolean): never {
-    this.refused.add(key)
+    this.#refused.add(key)
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`, isAway)
   }
 }
