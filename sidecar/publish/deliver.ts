@@ -24,7 +24,7 @@ const MAX_ROUNDS = 4
 export interface Delivery {
   edge: Edge
   records: Records
-  position: Position
+  position: Readonly<Position>
   log: Log
   onProgress?: ((done: number, total: number) => void) | undefined
   /** More is going to follow than this change: readers see nothing of it yet. */
@@ -74,8 +74,7 @@ export class Change {
     // about the others only at the next sync.
     const failure = this.#unsignalled && (await this.#sendPart({ upserts: [], deletes: [] }, false))
     if (failure) return failure
-    // Tried again at the next sync: the edge may have been repaired by then.
-    this.#deps.position.refused.clear()
+    this.#deps.position.forgetRefused()
     return undefined
   }
 
@@ -116,10 +115,9 @@ export class Change {
 
   async #read(key: Key): Promise<DataRecord | null | undefined> {
     const { records, position } = this.#deps
-    const { refused } = position
     try {
       const record = await records.read(key)
-      if (!refused.has(key) || refused.get(key) !== record?.hash) return record
+      if (!position.isRefused(key, record?.hash)) return record
       this.#leaveOut(key)
       return undefined
     } catch (error) {
@@ -166,7 +164,7 @@ export class Change {
     const [key] = keysOf(part)
     if (key === undefined || ++this.#refused > MAX_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
-    position.refused.set(key, record?.hash)
+    position.refuse(key, record?.hash)
     this.#leaveOut(key)
     return undefined
   }

@@ -6,8 +6,6 @@ import type { MainNews } from '../git/main-tree.ts'
 import type { StepAnswer } from './edge.ts'
 
 export class Position {
-  /** What the edge refused and is not asked again in this delivery: key → hash, if it has one. */
-  readonly refused = new Map<Key, string | undefined>()
   /** The edge's; empty before the first sync. */
   epoch = ''
   /** null asks the edge for a new run. */
@@ -21,11 +19,22 @@ export class Position {
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
   partBytes: number = PART_BYTES
   #batch = 0
+  /** What the edge refused and is not asked again in this delivery: key → hash, if it has one. */
+  readonly #refused = new Map<Key, string | undefined>()
 
   /** Takes what the edge answers to the root. Messages of another run are numbered anew. */
   take({ run, epoch, store, main, socket }: StepAnswer<'root'>): void {
     if (run !== this.run) this.#batch = 0
-    Object.assign(this, { run, epoch, store, main, takesSocket: socket === true })
+    this.run = run
+    this.epoch = epoch
+    this.store = store
+    this.main = main
+    this.takesSocket = socket === true
+  }
+
+  /** The edge is asked for a new run next. */
+  leaveRun(): void {
+    this.run = null
   }
 
   /** The number of the next message. */
@@ -45,5 +54,18 @@ export class Position {
     const { switched: _, from: __, ...at } = news.main
     this.main = at
     news.arrived()
+  }
+
+  /** The edge does not take a record with this hash; undefined: nor that it is gone. */
+  refuse(key: Key, hash: string | undefined): void {
+    this.#refused.set(key, hash)
+  }
+
+  isRefused = (key: Key, hash: string | undefined): boolean =>
+    this.#refused.has(key) && this.#refused.get(key) === hash
+
+  /** Tried again at the next sync: the edge may have been repaired by then. */
+  forgetRefused(): void {
+    this.#refused.clear()
   }
 }

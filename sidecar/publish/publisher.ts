@@ -260,7 +260,7 @@ export class Publisher {
   #failed({ sync, freshRun }: NextTry, hintedAt: number): void {
     this.#deps.directory?.lost()
     this.#hintedAt = Math.min(this.#hintedAt, hintedAt)
-    if (freshRun) this.#position.run = null
+    if (freshRun) this.#position.leaveRun()
     if (sync) this.#outbox.addAll()
     // The end tries once.
     if (this.#isClosing) this.#isClosed = true

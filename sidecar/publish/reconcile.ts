@@ -15,7 +15,7 @@ const NO_ROOT = 'f'.repeat(32)
 export const askTurn = (
   edge: Pick<Edge, 'root'>,
   store: StoreState,
-  position: Position,
+  position: Readonly<Position>,
 ): Promise<Reply<StepAnswer<'root'>>> => askRoot(edge, NO_ROOT, store, position)
 
 /** Asks whether the edge has what has this hash, and takes over where that leaves the sidecar. */
@@ -23,7 +23,7 @@ async function askRoot(
   edge: Pick<Edge, 'root'>,
   root: string,
   store: StoreState,
-  position: Position,
+  position: Readonly<Position>,
 ): Promise<Reply<StepAnswer<'root'>>> {
   const reply = await edge.root({ step: 'root', run: position.run, store, root })
   if (!reply.ok) return reply
@@ -39,7 +39,7 @@ export async function reconcile(
   edge: Edge,
   records: Records,
   store: StoreState,
-  position: Position,
+  position: Readonly<Position>,
   mainSince: MainSince | undefined,
 ): Promise<Reply<Key[]>> {
   const root = await askRoot(edge, records.root(), store, position)
