@@ -25,6 +25,7 @@ import {
   inParts,
   LIMITS,
   listed,
+  orNull,
   partOf,
   type RunQuery,
   rowsOf,
@@ -66,10 +67,7 @@ export const eventQueries = (run: RunQuery) => ({
     const picked = `SELECT n, row_number() OVER (ORDER BY id DESC) AS at
       FROM (SELECT rowid AS n, id FROM payment_webhook_events
         WHERE true ${conditions} ORDER BY id DESC LIMIT :limit)`
-    const given = { outcome, gateway, before, limit }
-    const args = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, value ?? null]),
-    )
+    const args = orNull({ outcome, gateway, before, limit })
     const rows = await inParts<ReadEventRow>(run, partOf(EVENTS, picked), args)
     return rows.map(listed(toEventRecord))
   },

@@ -22,6 +22,10 @@ export interface Query<Result> {
 export const allOf = (conditions: readonly (string | false)[]): string =>
   conditions.map((condition) => (condition === false ? '' : `AND ${condition}`)).join(' ')
 
+/** Undefined is NULL. */
+export const orNull = (given: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
+
 /** As the tables have them. */
 export const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
 

@@ -14,6 +14,7 @@ import {
   bytesOf,
   inParts,
   listed,
+  orNull,
   partOf,
   type RunQuery,
   rowsOf,
@@ -119,9 +120,8 @@ function argsOf(
 ): Record<string, Value> {
   const { after = 0, before = 0 } = times
   const at = (ms: number) => (by === 'created' ? idAt(ms) : ms)
-  const given = { status, gateway, reference, amount, currency, cursor }
   return {
-    ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
+    ...orNull({ status, gateway, reference, amount, currency, cursor }),
     ...(search && searchArgs(search)),
     limit,
     after: at(after),
