@@ -27,7 +27,7 @@ import {
   unexpectedReply,
   withoutSlash,
 } from '../reply.ts'
-import { type EventReads, provenCall, readEvent, verifySignature } from './webhook.ts'
+import { type EventReads, readEvent, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -202,8 +202,7 @@ export const stripe = {
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
         const occurredAt = await verifySignature(signature, bytes, keys)
         const raw: unknown = JSON.parse(body)
-        const reads = readsOfEvent(provenCall(raw, call))
-        return await readEvent({ gateway: key, raw, occurredAt }, reads)
+        return await readEvent({ gateway: key, raw, occurredAt }, call, readsOfEvent)
       },
 
       async checkStatus({ gatewayTransactionId }, call) {

@@ -69,7 +69,7 @@ const event = z.object({
 /** `raw`: the parsed body. */
 type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw' | 'eventId'>
 
-/** What the event is about, as Stripe has it now. By a `provenCall`. */
+/** What the event is about, as Stripe has it now. */
 export interface EventReads {
   intent(id: string): Promise<GatewayReply>
   /** All of a PaymentIntent. */
@@ -93,7 +93,7 @@ class NotReadable extends Error {
  * For the event in `raw`, which is signed: it shares no limit with callbacks of strangers. Throws
  * NotReadable for what our key does not know or may not read.
  */
-export const provenCall = (raw: unknown, call: GatewayCall): GatewayCall => ({
+const provenCall = (raw: unknown, call: GatewayCall): GatewayCall => ({
   async send(request) {
     const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
     if (reply.status !== 403 && reply.status !== 404) return reply
@@ -104,12 +104,14 @@ export const provenCall = (raw: unknown, call: GatewayCall): GatewayCall => ({
 
 export async function readEvent(
   received: Omit<Common, 'eventId'>,
-  reads: EventReads,
+  call: GatewayCall,
+  readsOf: (call: GatewayCall) => EventReads,
 ): Promise<ReadWebhook> {
   const { id: eventId, object, data, ...read } = parseReply(event, received.raw, 'the event')
   const { type } = read
   // It names an object and does not contain it. We use none of those.
   if (!data || object?.startsWith('v2.')) return { ignored: `${type}, a thin event` }
+  const reads = readsOf(provenCall(received.raw, call))
   try {
     return await readSnapshot({ ...received, eventId }, { ...read, object: data.object }, reads)
   } catch (error) {
