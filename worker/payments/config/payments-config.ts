@@ -119,19 +119,12 @@ class Reader {
     return value
   }
 
-  /** A whole one has at most five digits. */
-  number(
-    name: string,
-    given: number | string,
-    unit: string,
-    { above, isWhole = false }: { above: number; isWhole?: boolean },
-  ): number {
-    const isNumber = isWhole ? /^\d{1,5}$/.test(String(given)) : Number.isFinite(given)
-    if (!isNumber || Number(given) <= above) {
-      const kind = isWhole ? 'whole number' : 'number'
-      this.fault(`${name} must be a ${kind} of ${unit} above ${above}`)
+  /** `what`: such as "number of days". */
+  number(name: string, given: number, what: string, above: number): number {
+    if (!Number.isFinite(given) || given <= above) {
+      this.fault(`${name} must be a ${what} above ${above}`)
     }
-    return Number(given)
+    return given
   }
 
   /** Undefined: nothing was given, or something else. */
@@ -158,7 +151,6 @@ function configOf(
   const payments = sectionOf(file, reader)
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {}, references } = payments
   const seconds = webhooks.tolerance_seconds ?? Number(text('PAYMENT_TOLERANCE_SECONDS') ?? 300)
-  const days = text(KEYS_DAYS)
   const mismatch = webhooks.on_amount_mismatch ?? text('PAYMENT_ON_AMOUNT_MISMATCH')
   const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
@@ -171,14 +163,8 @@ function configOf(
     accounts.set(key, read.account)
     if (read.isReal) realGateways.add(key)
   }
-  const url = text('LIBSQL_URL')
-  if (url === undefined && gatewayMap.size === 0) return undefined
-  if (url === undefined) reader.fault('LIBSQL_URL is missing: payments are kept in a database')
-  else if (!isServed(url) && !(embeds && /^file:./.test(url))) {
-    const kinds = embeds ? 'libsql:, http(s): or file:' : 'libsql: or http(s):'
-    reader.fault(`LIBSQL_URL is not a ${kinds} URL`)
-  }
-  const authToken = text('LIBSQL_AUTH_TOKEN')
+  const database = readDatabase(reader, gatewayMap.size > 0, embeds)
+  if (!database) return undefined
   // A tunnel may lead to webhooks alone.
   const publicUrl = reader.httpUrl('PAYMENT_PUBLIC_URL') ?? text('SIGNALBOX_PUBLIC_URL')
 
@@ -188,18 +174,14 @@ function configOf(
     realGateways,
     routePrefix: readPrefix(payments, reader),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, reader),
-    toleranceMs: reader.number(TOLERANCE, seconds, 'seconds', { above: 0 }) * 1_000,
-    // Events themselves are kept for 90 days, so their keys are kept for longer.
-    eventKeysMs:
-      days === undefined
-        ? undefined
-        : reader.number(KEYS_DAYS, days, 'days', { above: 90, isWhole: true }) * DAY_MS,
+    toleranceMs: reader.number(TOLERANCE, seconds, 'number of seconds', 0) * 1_000,
+    eventKeysMs: readKeysMs(reader),
     onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log',
     references:
       reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
     listeners: readListeners(listeners, reader),
     endpoint: readEndpoint(reader),
-    database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
+    database,
     installation: readInstallation(reader),
     publicUrl: publicUrl?.replace(/(?<!\/)\/+$/, ''),
     ledgerLocation: reader.oneOf(
@@ -313,6 +295,31 @@ function exposed(base = ''): string[] {
   return url?.protocol === 'http:' && !isSafeForSecrets(url)
     ? ['base_url must be https, or on this machine']
     : []
+}
+
+/** Undefined: there is none, and no gateway that needs one. */
+function readDatabase(
+  reader: Reader,
+  hasGateways: boolean,
+  embeds: boolean,
+): PaymentsConfig['database'] | undefined {
+  const url = reader.text('LIBSQL_URL')
+  if (url === undefined && !hasGateways) return undefined
+  if (url === undefined) reader.fault('LIBSQL_URL is missing: payments are kept in a database')
+  else if (!isServed(url) && !(embeds && /^file:./.test(url))) {
+    const kinds = embeds ? 'libsql:, http(s): or file:' : 'libsql: or http(s):'
+    reader.fault(`LIBSQL_URL is not a ${kinds} URL`)
+  }
+  const authToken = reader.text('LIBSQL_AUTH_TOKEN')
+  return { url: url ?? '', ...(authToken !== undefined && { authToken }) }
+}
+
+/** Events themselves are kept for 90 days, so their keys are kept for longer. */
+function readKeysMs(reader: Reader): number | undefined {
+  const days = reader.text(KEYS_DAYS)
+  if (days === undefined) return undefined
+  const whole = /^\d{1,5}$/.test(days) ? Number(days) : Number.NaN
+  return reader.number(KEYS_DAYS, whole, 'whole number of days', 90) * DAY_MS
 }
 
 function readPrefix(payments: Payments, reader: Reader): string {
