@@ -110,6 +110,7 @@ export class Outages {
     return found
   }
 
+  /** @forTests An outage without its events. */
   failed(endpoint: string): void {
     const seen = this.#endpoints.get(endpoint)
     if (seen) seen.isFailing = true
@@ -118,6 +119,7 @@ export class Outages {
   /**
    * Undefined: it had accepted the last one, too. Else what waits for it is due, if it was made
    * from this time on, in ms.
+   * @forTests As `failed`.
    */
   accepted(endpoint: string): number | undefined {
     const [acceptedAt, elapsed] = [this.#clock.now(), this.#clock.elapsed()]
