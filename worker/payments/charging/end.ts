@@ -17,6 +17,7 @@ import {
   isUnpayable,
   type OpenAnswer,
   type OpenCharge,
+  type Purpose,
   type Replacement,
   type Standing,
   standingOf,
@@ -77,7 +78,7 @@ export async function cancel(
   if (begun.state === 'ended') return begun.transaction
   if (begun.state !== 'begun') throw conflictOf(gateway, begun, known, start.now)
   const open = { transaction: begun.transaction, isPageOpen: true }
-  const asking = askAgain(deps, gateway, open, deadlines.askUntil)
+  const asking = askAgain(deps, gateway, open, 'cancel', deadlines.askUntil)
   const { standing, answer, refusal } = await inTime(deps, deadlines.answerUntil, asking)
   if (standing === 'unpaid' && answer) {
     await inTime(deps, deadlines.answerUntil, applyAnswer(deps, open.transaction, answer))
@@ -148,7 +149,7 @@ export async function toReplace(
   }
   if (closing?.state === 'ended' || closing?.state === 'paid') return 'again'
   if (closing && closing.state !== 'begun') return 'nothing'
-  const asking = askAgain(deps, gateway, open, deadlines.askUntil)
+  const asking = askAgain(deps, gateway, open, 'replace', deadlines.askUntil)
   const { standing, refusal } = await inTime(deps, deadlines.beginUntil, asking)
   const now = deps.clock.now()
   switch (standing) {
@@ -201,12 +202,13 @@ async function askAgain(
   deps: OperationDeps,
   gateway: AnyGateway,
   { transaction, isPageOpen }: OpenCharge,
+  purpose: Purpose,
   deadlineAt: number,
 ): Promise<GatewayAnswer & { standing: Standing }> {
   if (transaction.gateway_transaction_id === null) {
     return { standing: standingUnnamed(transaction, gateway) }
   }
-  const answered = await statusAfterCancel(deps, gateway, transaction, deadlineAt)
+  const answered = await statusAfterCancel(deps, gateway, transaction, purpose, deadlineAt)
   const { answer } = answered
   if (answer && isOfAnother(transaction, answer)) {
     await applyAnswer(deps, transaction, answer)
@@ -221,6 +223,7 @@ async function statusAfterCancel(
   { client, log }: OperationDeps,
   gateway: AnyGateway,
   open: TransactionRow,
+  purpose: Purpose,
   deadlineAt: number,
 ): Promise<GatewayAnswer> {
   if (!supportsStatusCheck(gateway)) return {}
@@ -242,7 +245,7 @@ async function statusAfterCancel(
   } catch (error) {
     const { id: transactionId, correlation_id: correlationId } = open
     const about = { gateway: gateway.key, transactionId, correlationId }
-    log(levelOf(error), 'payments.replace.no_answer', { ...about, error: String(error) })
+    log(levelOf(error), `payments.${purpose}.no_answer`, { ...about, error: String(error) })
     return {}
   }
 }

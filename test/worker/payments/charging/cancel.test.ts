@@ -166,6 +166,15 @@ describe('a payment that is cancelled', () => {
     },
   )
 
+  it('logs that its gateway gave no answer, as its own and not as that of a replaced one', async () => {
+    const { setup, id, cancel } = await opened(unavailable)
+    await cancel()
+    const unanswered = setup.lines.filter(({ event }) => event.endsWith('.no_answer'))
+    expect(unanswered).toMatchObject([
+      { event: 'payments.cancel.no_answer', fields: { transactionId: id } },
+    ])
+  })
+
   it('stays open while somebody pays, and its gateway is not asked to cancel it', async () => {
     const { setup, id, cancelled, cancel } = await opened('Cancelled')
     setup.script.status = () => reported('Pending', { isBeingPaid: true })
