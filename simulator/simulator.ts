@@ -153,7 +153,7 @@ export class Simulator {
   /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)
-    if (hasPartialRefunds && action === 'refund') return this.refund(payment)
+    if (hasPartialRefunds && action === 'refund') return this.#refundPart(payment)
     if (action === 'charge_back') return this.dispute(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
@@ -168,9 +168,8 @@ export class Simulator {
   }
 
   /**
-   * A refund, as the gateway makes them: of the whole payment, or of a part. Without `part` it is
-   * made by the gateway's staff, of all that is left. The caller has checked the amount. A part is
-   * the last of the returned payment's `refunds`.
+   * A refund that an API asks for, as the gateway makes them: of the whole payment, or of a part.
+   * The caller has checked the amount. A part is the last of the returned payment's `refunds`.
    */
   refund(payment: Payment, part?: RefundPart): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)
@@ -202,7 +201,8 @@ export class Simulator {
     }
   }
 
-  #refundPart(payment: Payment, part: RefundPart | undefined): Acted {
+  /** Without a `part`, of all that is left. */
+  #refundPart(payment: Payment, part?: RefundPart): Acted {
     const before = this.payments.find(payment.id) ?? payment
     const isCaptured = before.state === 'authorized' && before.captures !== undefined
     if (before.state !== 'paid' && !isCaptured) return { ok: false, state: before.state }
