@@ -6,7 +6,7 @@ import type { BoardConfig } from '../wire.ts'
 
 /** Those that say so, in words of their own: they count without a configuration, too. */
 const TO_DO =
-  /^(to[ _-]?do|open|next|ready([ _-]for[ _-]dev)?|planned|pending|queued|backlog|selected)$/i
+  /^(to[ _-]?do|open|next|ready([ _-]for[ _-]dev)?|planned|pending|queued|backlog|selected)$/
 
 type States = Pick<BoardConfig, 'states' | 'initial'> & Partial<Pick<BoardConfig, 'closed'>>
 
@@ -19,10 +19,10 @@ export interface Statuses {
 /** To do are also those up to the first state of a new task. */
 export function statusesOf(config: States | undefined): Statuses {
   const { states, initial = states[0], closed = [] } = config ?? { states: [] }
-  const first = new Set(states.slice(0, states.indexOf(initial ?? '') + 1))
+  const first = new Set(states.slice(0, states.indexOf(initial ?? '') + 1).map(foldStatus))
   const over = new Set(closed.map(foldStatus))
   return {
-    isToDo: (status) => first.has(status) || TO_DO.test(status),
+    isToDo: (status) => first.has(foldStatus(status)) || TO_DO.test(foldStatus(status)),
     isClosed: (status) => over.has(foldStatus(status)),
   }
 }

@@ -299,6 +299,14 @@ describe('a task whose file writes a closed status in another case', () => {
   })
 })
 
+it('a task that a worktree has as to do in another case is not begun there', () => {
+  const config = configOf({ states: ['Icebox', 'Doing', 'Done'], closed: ['Done'] })
+  const rows = [' TO DO ', 'icebox'].map((status) =>
+    todo(status.trim(), { status: 'Icebox', trees: [mark('feat', { status })] }),
+  )
+  expect(order([config, ...rows])).toEqual(rows.map(({ id }) => id))
+})
+
 describe('why a task is not ready', () => {
   const TREE = mark('feat', { status: 'doing' })
   it.each<[string, Partial<Task>, object[], RegExp]>([
