@@ -3,6 +3,7 @@
 import { basename, join } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined } from '../../worker/shared/json.ts'
+import { foldStatus } from '../../worker/shared/status.ts'
 import { Fields, isRecord, sentence } from './fields.ts'
 import {
   type Entry,
@@ -30,6 +31,7 @@ const BOARD = {
   // That of the tool, until its state or configuration names another one.
   currentTag: 'master',
 } satisfies BoardConfig
+const CLOSED = new Set(BOARD.closed)
 /** The tool begins only these, whatever their deps. */
 const BEGUN = ['pending', 'in-progress', 'review']
 
@@ -231,7 +233,7 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
   })
   const isClosed = new Map<string, boolean>()
   for (const { id, task } of groups.flatMap(({ whole, parts }) => [whole, ...parts])) {
-    if (!isClosed.has(id)) isClosed.set(id, BOARD.closed.includes(task.status))
+    if (!isClosed.has(id)) isClosed.set(id, CLOSED.has(foldStatus(task.status)))
   }
   return groups.flatMap(({ whole, parts }) =>
     isWaiting(whole, isClosed) ? [whole, ...parts.map(held)] : [whole, ...parts],
@@ -240,7 +242,7 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
 
 /** The tool begins a subtask with its task, or once that has begun. */
 function isWaiting({ id, task, standing }: TaskEntry, isClosed: ReadonlyMap<string, boolean>) {
-  if (task.status === 'in-progress' || isClosed.get(id)) return false
+  if (foldStatus(task.status) === 'in-progress' || isClosed.get(id)) return false
   return standing === 'held' || task.deps?.some((dep) => !isClosed.get(dep)) === true
 }
 
@@ -277,7 +279,7 @@ function taskEntry(position: Position, value: Plain, resolve: (dep: string) => s
   // is the sibling's entry that changed.
   const source = JSON.stringify({ ...task, deps })
   const entry: TaskEntry = { kind: 'task', id, task, source }
-  return BEGUN.includes(task.status) ? entry : held(entry)
+  return BEGUN.includes(foldStatus(task.status)) ? entry : held(entry)
 }
 
 function readTask(

@@ -235,6 +235,9 @@ test.each([
   ['that is blocked', 'blocked', [], false],
   ['that is deferred', 'deferred', [], false],
   ['that is closed', 'done', [2], true],
+  ['that waits for what is closed in another case', 'pending', [4], true],
+  ['that has begun in another case', 'In-Progress', [2], true],
+  ['in review in another case', 'Review', [], true],
 ])(
   'a subtask of a task %s is held as the tool holds it',
   async (_, status, dependencies, isFree) => {
@@ -251,6 +254,7 @@ test.each([
                 dependencies,
                 subtasks: [{ id: 1, title: 'Part', status: 'pending' }],
               },
+              { id: 4, title: 'Typed', status: 'Done ' },
               { id: 5, title: 'First', status: 'completed' },
               { id: 5, title: 'Second', status: 'pending' },
             ],
