@@ -10,9 +10,9 @@ import { Sleeper } from '../sleeper.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
+import { HeldSocket } from './held-socket.ts'
 import { Outbox } from './outbox.ts'
 import { Position } from './position.ts'
-import { Presence } from './presence.ts'
 import { askTurn, type MainSince, reconcile } from './reconcile.ts'
 import { type NextTry, Retry } from './retry.ts'
 import { Seed } from './seed.ts'
@@ -66,7 +66,7 @@ export class Publisher {
   readonly #deps: PublisherDeps
   readonly #outbox: Outbox
   readonly #retry: Retry
-  readonly #presence: Presence
+  readonly #socket: HeldSocket
   readonly #position = new Position()
   #store: StoreState | undefined
   /** git may have moved the main tree without a change of the board. */
@@ -90,7 +90,7 @@ export class Publisher {
     this.#sleeper = new Sleeper(deps.clock)
     this.#outbox = new Outbox(deps.log)
     this.#retry = new Retry(deps.log, () => deps.clock.random())
-    this.#presence = new Presence({
+    this.#socket = new HeldSocket({
       ...deps,
       // Without a ping a connection that waits may be cut off by what is between. It shows nothing:
       // those of the one that leads count.
@@ -166,7 +166,7 @@ export class Publisher {
     await Promise.race([this.#running, late.promise])
     cancel()
     this.#isClosed = true
-    this.#presence.close()
+    this.#socket.close()
     this.#deps.edge.close()
   }
 
@@ -240,7 +240,7 @@ export class Publisher {
       const now = clock.elapsed()
       if (failure) {
         onFailure?.(failure)
-        const next = this.#retry.failed(failure, now, this.#presence.isOpen)
+        const next = this.#retry.failed(failure, now, this.#socket.isOpen)
         // All was applied and only the answer is lost: the sync makes the edge signal it.
         this.#failed({ ...next, sync: next.sync || isSync || hasSentAll === true }, hintedAt)
       } else {
@@ -268,7 +268,7 @@ export class Publisher {
 
   #attach(): void {
     const { run, takesSocket } = this.#position
-    if (takesSocket && run !== null && !this.#isClosed) this.#presence.hold(run)
+    if (takesSocket && run !== null && !this.#isClosed) this.#socket.hold(run)
   }
 
   #isCurrent(): boolean {
@@ -279,7 +279,7 @@ export class Publisher {
   /** The next comparison comes by then: reports take over from a socket, and one from reports. */
   #onSocket(inMs: number): void {
     const at = this.#deps.clock.elapsed() + inMs
-    this.#syncAt = this.#presence.isOpen ? at : Math.min(this.#syncAt, at)
+    this.#syncAt = this.#socket.isOpen ? at : Math.min(this.#syncAt, at)
     if (this.#retry.isWaiting) this.#retry.due = Math.min(this.#retry.due, at)
     this.#sleeper.wake()
   }
@@ -319,7 +319,7 @@ export class Publisher {
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
-    const withinMs = this.#presence.isOpen ? COMPARE_MS : REPORT_MS
+    const withinMs = this.#socket.isOpen ? COMPARE_MS : REPORT_MS
     this.#syncAt = clock.elapsed() + withinMs * (1 - 0.2 * clock.random())
     return {}
   }

@@ -12,7 +12,7 @@ const DIAL: Backoff = { firstMs: 5_000, maxMs: 60_000 }
 /** A process may hold 250 boards, and reports show each until its socket is open. */
 const SPREAD_MS = 10_000
 
-interface PresenceDeps {
+interface HeldSocketDeps {
   edge: Pick<Edge, 'attach'>
   clock: Clock
   /** The edge has all that this sidecar saw, or will in a moment; or it waits for another one. */
@@ -25,8 +25,8 @@ interface PresenceDeps {
   onLost(): void
 }
 
-export class Presence {
-  readonly #deps: PresenceDeps
+export class HeldSocket {
+  readonly #deps: HeldSocketDeps
   #run: number | undefined
   #socket: EdgeSocket | undefined
   isOpen: boolean = false
@@ -34,7 +34,7 @@ export class Presence {
   #failures = 0
   #cancel: () => void = () => undefined
 
-  constructor(deps: PresenceDeps) {
+  constructor(deps: HeldSocketDeps) {
     this.#deps = deps
   }
 

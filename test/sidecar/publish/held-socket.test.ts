@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type { EdgeSocket, SocketEvents } from '../../../sidecar/publish/edge.ts'
-import { Presence } from '../../../sidecar/publish/presence.ts'
+import { HeldSocket } from '../../../sidecar/publish/held-socket.ts'
 import { COMPARE_MS, REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
 import { network, task } from '../fake-edge.ts'
 import { MINUTE, once, PRESENT, setUp } from './publisher-setup.ts'
@@ -255,7 +255,7 @@ it('is dialled for the 250 boards of a process over ten seconds', async () => {
   const boards = Array.from({ length: 250 }, () => {
     const calls = { onOpen: () => undefined, onPong: () => undefined, onLost: () => undefined }
     const deps = { edge: { attach }, clock, mayPing: () => true, onFree: () => undefined }
-    return new Presence({ ...deps, ...calls })
+    return new HeldSocket({ ...deps, ...calls })
   })
   for (const board of boards) board.hold(1)
   await clock.advance(9_999)
