@@ -7,7 +7,7 @@ import { CLAIMING, claimantOf } from '../claim/claimant.ts'
 import { define } from '../command.ts'
 import { VERSION } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import { stdioCaller } from '../mcp/stdio-caller.ts'
+import { stdioCaller } from '../stdio-caller.ts'
 import { noticeTo } from '../terminal.ts'
 
 export const command = define({
