@@ -2,14 +2,14 @@ import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { COMMAND_LINES, SKILL } from '../../cli/skill/skill-text.ts'
+import { COMMAND_LINES } from '../../cli/commands/skill.ts'
 import { RECIPE } from '../../libraries/mcp/recipe.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './run.ts'
 
 it('the skill is printed, and has the form that agents read', async () => {
   const { code, out } = await run(['skill', '--print'])
-  expect([code, out]).toEqual([0, SKILL])
+  expect(code).toBe(0)
   const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(out) ?? []
   expect(parse(head)).toEqual({ name: 'signalbox', description: expect.any(String) })
   expect(parse(head).description.length).toBeLessThanOrEqual(1_024)
@@ -25,11 +25,12 @@ it('its lines for the command line are those of the documentation', async () => 
 
 it('the skill is written where agents read it, and again to this version', async () => {
   const cwd = tempFolder()
+  const { out } = await run(['skill', '--print'])
   for (let times = 0; times < 2; times++) {
     expect(await run(['skill', '--write'], {}, { cwd })).toMatchObject({ code: 0 })
     for (const folder of ['.claude', '.agents']) {
       const file = join(cwd, folder, 'skills/signalbox/SKILL.md')
-      expect(await readFile(file, 'utf8')).toBe(SKILL)
+      expect(await readFile(file, 'utf8')).toBe(out)
     }
   }
 })
