@@ -4,12 +4,11 @@ import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
-import { defined } from '../../worker/shared/json.ts'
 import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { makePrivateFolder } from '../../worker/shared/private-file-node.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { define } from '../command.ts'
-import { type Context, type Environment, VERSION } from '../context.ts'
+import type { Context, Environment } from '../context.ts'
 import {
   type Choice,
   CONFIG_FILE,
@@ -26,20 +25,18 @@ import {
   edgesFolder,
   keepSecret,
   newSecret,
-  noticeSecretOf,
   readSecret,
+  secretsOf,
   withSecretsFile,
   writeTokens,
 } from '../deploy/secrets.ts'
 import { report, summaryOf } from '../deploy/texts.ts'
 import {
+  chooseWrangler,
   type Deployed,
   deploy,
   deployedAs,
   deployedUrl,
-  findWrangler,
-  lineOf,
-  NPX,
   type Wrangler,
   type WranglerRun,
 } from '../deploy/wrangler.ts'
@@ -103,7 +100,7 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
     const others = plan.added.length > 1 ? ` (and ${plan.added.length - 1} more)` : ''
     noticeTo(io)(`${first}${others} is not of the package, and would go up with it.`)
   }
-  const wrangler = await chooseWrangler(folder, options, context)
+  const wrangler = await chooseWrangler(folder.dir, context, () => mayGo(options, 'Run it?', io))
   if (!wrangler) return FAILED
   const place = { folder, choice, plan, wrangler, kept: join(kept, choice.name) }
   const given = await variablesIn(options.env, env)
@@ -278,40 +275,3 @@ export async function choose(
 
 const isYes = async ({ ask }: Context['io'], question: string): Promise<boolean> =>
   /^y/i.test((await ask?.(`${question} [y/N]: `)) ?? '')
-
-/** What goes up with the code. `has`: whether the Worker has one already. Throws UsageError. */
-async function secretsOf(
-  { choice: { payments }, kept }: Pick<Place, 'choice' | 'kept'>,
-  given: Environment,
-  secret: string | undefined,
-  has: (name: string) => boolean,
-): Promise<Readonly<Record<string, string>>> {
-  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken } = given
-  if (payments && !url && !has('LIBSQL_URL')) {
-    throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
-  }
-  const hasOwn = has('NOTICE_SECRET')
-  const notices = await noticeSecretOf(kept, given, { secret, hasOwn })
-  return {
-    ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
-    ...defined({ AUTH_SECRETS: secret, NOTICE_SECRET: notices }),
-  }
-}
-
-/** One of the project may have come with a repository. Undefined: nobody wants to run it. */
-async function chooseWrangler(
-  { dir }: EdgeFolder,
-  options: Options,
-  { io, env, cwd }: Context,
-): Promise<Wrangler | undefined> {
-  const found = findWrangler([dir, cwd], env)
-  const wrangler = found ?? NPX
-  if (!wrangler.isUnknown) return wrangler
-  const line = lineOf(wrangler)
-  noticeTo(io)(
-    found
-      ? `wrangler is that of the project: ${line}`
-      : `There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`,
-  )
-  return (await mayGo(options, 'Run it?', io)) ? wrangler : undefined
-}

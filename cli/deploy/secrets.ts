@@ -6,12 +6,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { noticeSecret } from '../../system/local/notices.ts'
 import { mintTokens, reposOf } from '../../system/local/tokens.ts'
+import { defined } from '../../worker/shared/json.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { replacePrivateFile } from '../../worker/shared/private-file-node.ts'
 import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import { stateFolder } from '../../worker/shared/user-folders-node.ts'
 import type { Environment } from '../context.ts'
-import { UsageError } from '../usage.ts'
+import { missing, UsageError } from '../usage.ts'
+import type { Choice } from './edge-folder.ts'
 
 /** A deployment again gives new ones. */
 const TOKENS_MS = 90 * 24 * 60 * 60 * 1_000
@@ -45,6 +47,7 @@ export async function keepSecret(kept: string, name: Kept, secret: string): Prom
 /**
  * What is set here, what this machine keeps, else one that follows from `secret`. Undefined: the
  * Worker has one of its own (`hasOwn`), or its secrets are on another machine. Throws UsageError.
+ * @forTests Each of these, without a Worker.
  */
 export async function noticeSecretOf(
   kept: string,
@@ -56,6 +59,25 @@ export async function noticeSecretOf(
   if (secrets.length > 0) return secrets.join(' ')
   const own = hasOwn || secret === undefined ? undefined : noticeSecret(secret)
   return (await readSecret(kept, 'notice-secret')) ?? own
+}
+
+/** What goes up with the code. `has`: whether the Worker has one already. Throws UsageError. */
+export async function secretsOf(
+  { choice: { payments }, kept }: { choice: Choice; kept: string },
+  given: Environment,
+  secret: string | undefined,
+  has: (name: string) => boolean,
+): Promise<Readonly<Record<string, string>>> {
+  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken } = given
+  if (payments && !url && !has('LIBSQL_URL')) {
+    throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
+  }
+  const hasOwn = has('NOTICE_SECRET')
+  const notices = await noticeSecretOf(kept, given, { secret, hasOwn })
+  return {
+    ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
+    ...defined({ AUTH_SECRETS: secret, NOTICE_SECRET: notices }),
+  }
 }
 
 export interface TokenFiles {

@@ -5,7 +5,8 @@ import { devNull } from 'node:os'
 import { dirname, isAbsolute, join, parse } from 'node:path'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { findProgram, isProgram, withAbsolutePath } from '../../worker/shared/programs-node.ts'
-import type { Environment } from '../context.ts'
+import { type Context, type Environment, VERSION } from '../context.ts'
+import { noticeTo } from '../terminal.ts'
 
 /** What is tested with this version of Signalbox. */
 export const WRANGLER_VERSION = '4.116.0'
@@ -18,14 +19,14 @@ export interface Wrangler {
 }
 
 /** Through npx, which downloads it. */
-export const NPX: Wrangler = {
+const NPX: Wrangler = {
   command: 'npx',
   args: ['--yes', `wrangler@${WRANGLER_VERSION}`],
   isUnknown: true,
 }
 
 /** That of the folders or of those above, else of PATH. Undefined: there is none. */
-export function findWrangler(dirs: readonly string[], env: Environment): Wrangler | undefined {
+function findWrangler(dirs: readonly string[], env: Environment): Wrangler | undefined {
   const inProjects = dirs.flatMap(above).map((dir) => join(dir, 'node_modules/.bin/wrangler'))
   const own = inProjects.find(isProgram)
   if (own !== undefined) return { command: own, args: [], isUnknown: true }
@@ -37,6 +38,27 @@ const above = (dir: string): string[] =>
   dirname(dir) === dir ? [dir] : [dir, ...above(dirname(dir))]
 
 export const lineOf = ({ command, args }: Wrangler): string => [command, ...args].join(' ')
+
+/**
+ * One of the project may have come with a repository: `mayRun` asks. Undefined: nobody wants to run
+ * it. `dir`: the Worker's folder.
+ */
+export async function chooseWrangler(
+  dir: string,
+  { io, env, cwd }: Context,
+  mayRun: () => Promise<boolean>,
+): Promise<Wrangler | undefined> {
+  const found = findWrangler([dir, cwd], env)
+  const wrangler = found ?? NPX
+  if (!wrangler.isUnknown) return wrangler
+  const line = lineOf(wrangler)
+  noticeTo(io)(
+    found
+      ? `wrangler is that of the project: ${line}`
+      : `There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`,
+  )
+  return (await mayRun()) ? wrangler : undefined
+}
 
 export interface WranglerRun {
   wrangler: Wrangler
