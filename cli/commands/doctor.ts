@@ -100,8 +100,8 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
   // After an error about the board it would only distract; the check of payments has it, too.
   else if (boards.stores.length > 0 && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
-    const { check } = await import('../doctor/payments.ts')
-    findings.push(...(await check(input, context, here)))
+    const { checkPayments } = await import('../doctor/payments.ts')
+    findings.push(...(await checkPayments(input, context, here)))
   } else {
     // The check of payments has it, too, with the variables of gateways.
     const variables = start?.served?.variables ?? env

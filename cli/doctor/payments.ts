@@ -26,25 +26,27 @@ const DEFAULT_TOLERANCE_MS = 300_000
 const NONE: ReadonlySet<string> = new Set()
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
-export async function check(
+export async function checkPayments(
   input: Input<PaymentsOptions>,
   context: Context,
-  here?: RunningStart,
+  running?: RunningStart,
 ): Promise<Finding[]> {
-  const target = await readTarget(input, context, here)
+  const target = await readTarget(input, context, running)
   const { file, env, edge: url, token, differing } = target
   const gateways = configuredGateways(file, env)
-  const there = target.isRunning && url !== undefined ? await keysAt(url, file, gateways) : NONE
-  const { findings, payments } = checkConfig(file, env, gateways, there)
+  const known = target.isRunning && url !== undefined ? await keysAt(url, file, gateways) : NONE
+  const { findings, payments } = checkConfig(file, env, gateways, known)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
-  findings.push(...used.flatMap(checkSecrets))
-  findings.push(...checkEnvironment(env, file))
   const mixture = mixtureOf(gateways)
-  if (mixture !== undefined) findings.push(warn('config', mixture))
-  for (const name of differing) {
-    const sentence = `The variables of ${name} differ between the running system and this shell.`
-    findings.push(warn('config', sentence))
-  }
+  const here = [
+    ...findings,
+    ...used.flatMap(checkSecrets),
+    ...checkEnvironment(env, file),
+    ...(mixture === undefined ? [] : [warn('config', mixture)]),
+    ...differing.map((name) =>
+      warn('config', `The variables of ${name} differ between the running system and this shell.`),
+    ),
+  ]
 
   const [database, checked, edge, health] = await Promise.all([
     payments ? checkDatabase(payments, Date.now()) : [],
@@ -58,15 +60,22 @@ export async function check(
     url === undefined ? [] : checkHealth(new URL(url)),
   ])
   const reached = checked.filter((it) => it !== undefined)
-  findings.push(...database, ...reached.flatMap((it) => it.findings))
-  findings.push(...health, ...(edge?.findings ?? [warn('edge', NO_EDGE)]))
   const skews = reached.flatMap(({ key, skewMs }): [string, number][] =>
     skewMs === undefined ? [] : [[key, skewMs]],
   )
   const clocks = { edge: edge?.skewMs, gateways: new Map(skews) }
-  findings.push(...checkClocks(clocks, payments?.toleranceMs || DEFAULT_TOLERANCE_MS))
+  const there = [
+    ...database,
+    ...reached.flatMap((it) => it.findings),
+    ...health,
+    ...(edge?.findings ?? [warn('edge', NO_EDGE)]),
+    ...checkClocks(clocks, payments?.toleranceMs || DEFAULT_TOLERANCE_MS),
+  ]
   const hide = hiding(secretValues(env, gateways))
-  return findings.map((finding) => ({ ...finding, sentence: hide(finding.sentence) }))
+  return [...here, ...there].map(({ sentence, ...finding }) => ({
+    ...finding,
+    sentence: hide(sentence),
+  }))
 }
 
 /** The gateways that a running system has, of those that cannot be used with what is set here. */

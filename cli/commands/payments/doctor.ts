@@ -2,7 +2,7 @@
 
 import { findProject } from '../../../system/find-board.ts'
 import { define } from '../../command.ts'
-import { check } from '../../doctor/payments.ts'
+import { checkPayments } from '../../doctor/payments.ts'
 import { report } from '../../findings.ts'
 import { PAYMENTS_TARGET } from '../../payments/target.ts'
 import { systemIn, takenFrom } from '../../running-system.ts'
@@ -23,7 +23,10 @@ payments:read. Prints one line for each check: ok, warn or error. It never print
     const { cwd, env, io } = context
     const project = (await findProject(cwd)) ?? cwd
     const here = await systemIn(project, input, env)
-    const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
+    const findings = [
+      ...(here ? [takenFrom(here)] : []),
+      ...(await checkPayments(input, context, here)),
+    ]
     return report(findings, input.options.json, io)
   },
 })
