@@ -1,6 +1,13 @@
 // What the sidecar knows of a board: facts of every file, and what follows from them. It holds no
 // bodies; a record is read again when the publisher asks for it. No timer, no clock: `takeChanged`
 // takes the time, `nextStaleAt` says when to come back.
+//
+// The files of this folder, which has the facts of one board and its records:
+// - relations.ts has which facts hang on which: id-holders.ts which fact holds which id, and
+//   derive.ts the rules for what follows, such as that a task is ready;
+// - record-source.ts is what the publisher asks: record-reader.ts reads a record from its file, or
+//   has it from parsed-cache.ts, and compose.ts puts it together;
+// - hash-tree.ts has the sums of the records' hashes, which a sync compares.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'

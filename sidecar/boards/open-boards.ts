@@ -1,5 +1,11 @@
 // Publishes all boards below some folders: a sidecar for each, in one process. It looks for boards
 // again and again, since one may be made at any time.
+//
+// The files of this folder, which finds boards and runs them side by side:
+// - discover.ts finds the boards below folders, but where gitignore.ts leaves one out;
+// - names.ts says what each is called at the edge;
+// - board-run.ts is one of them, to the end of its sidecar;
+// - last-boards.ts has those of the last run: one that is gone since is reported as missing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostClock } from '../../worker/shared/clock.ts'
