@@ -9,7 +9,6 @@ import { boardMetrics } from './board/metrics.ts'
 import { objectRepositories } from './board/repository/repositories-object.ts'
 import { RepositoryObject } from './board/repository/repository-object.ts'
 import { STREAM_LIMITS } from './board/streams/stream.ts'
-import { streamRoom } from './board/streams/stream-room.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { type AssetsBinding, cloudflareAssets } from './console/assets.ts'
 import type { PendingEvent } from './payments/acts/dispatch.ts'
@@ -193,7 +192,7 @@ function openEdge(env: Env, file: SignalboxFile, delivererFor: (env: Env) => Del
     config,
     repositories: objectRepositories({
       namespace: env.REPOSITORY,
-      room: streamRoom(config.maxStreams),
+      room: config.room,
       clock: hostClock,
       log: consoleLog,
     }),

@@ -23,8 +23,8 @@ export interface Config {
   allowedOrigins: string[]
   /** The origin under which browsers reach the edge, where requests do not show it. */
   publicUrl: string | undefined
-  /** The most streams of one repository. */
-  maxStreams: number
+  /** For the streams of one repository. */
+  room: StreamRoom
   directory: DirectoryLimits
   /** What each board is opened with. */
   board: BoardVariables
@@ -78,7 +78,7 @@ export function readConfig(
     }
     return number
   }
-  const maxStreams = count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED)
+  const room = streamRoom(count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED))
   const directory = { maxBoards: count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED) }
   const board = readBoardVariables(env, wrong)
   const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
@@ -91,7 +91,7 @@ export function readConfig(
     auth: readAuth(env),
     allowedOrigins,
     publicUrl,
-    maxStreams,
+    room,
     directory,
     board,
     noticeSecrets,

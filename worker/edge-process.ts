@@ -10,7 +10,6 @@ import { boardMetrics } from './board/metrics.ts'
 import { createNoticeSender } from './board/notices/notice-sender.ts'
 import { ProcessRepositories } from './board/repository/repositories-process.ts'
 import { STREAM_LIMITS } from './board/streams/stream.ts'
-import { streamRoom } from './board/streams/stream-room.ts'
 import { type Config, ConfigError, type HostConfig } from './config.ts'
 import { folderAssets } from './console/assets-node.ts'
 import { libsqlEndedSessions } from './ended-sessions-libsql.ts'
@@ -169,7 +168,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       work.add(sending)
       return sending
     },
-    room: streamRoom(config.maxStreams),
+    room: config.room,
     roomOfAll: { ...host.streams, all: shares.streams },
   })
   const directory = processDirectory(

@@ -6,7 +6,6 @@ import { boardMetrics } from '../../worker/board/metrics.ts'
 import { createNoticeSender } from '../../worker/board/notices/notice-sender.ts'
 import { ProcessRepositories } from '../../worker/board/repository/repositories-process.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/streams/stream.ts'
-import { streamRoom } from '../../worker/board/streams/stream-room.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
 import type { Assets } from '../../worker/console/assets.ts'
 import type { HostFetch } from '../../worker/payments/define-config.ts'
@@ -69,8 +68,8 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
         clock,
         fetch: options.fetch ?? fetch,
       }),
-      room: streamRoom(config.maxStreams),
-      roomOfAll: streamRoom(config.maxStreams),
+      room: config.room,
+      roomOfAll: config.room,
     }),
     directory: sqliteDirectory(openSql(':memory:')),
     access: createAccess(config.auth, {

@@ -21,7 +21,7 @@ it('reads an empty environment as closed, not as broken', () => {
     auth: { secrets: [], issuer: undefined, audience: 'signalbox', problem: undefined },
     allowedOrigins: [],
     publicUrl: undefined,
-    maxStreams: 10_000,
+    room: { all: 10_000, each: 2_500 },
     directory: { maxBoards: 10_000 },
     board: { silentAfterMs: 20 * 60_000 },
     noticeSecrets: [],
