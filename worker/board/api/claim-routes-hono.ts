@@ -22,7 +22,11 @@ const SETTINGS_BYTES = 4 << 10
 /** Somebody else's claim may end at any time. */
 const RETRY_S = 10
 
-export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
+export interface ClaimDeps {
+  repositories: Repositories
+}
+
+export function claimRoutes({ repositories }: ClaimDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const opened = (c: Context<ApiEnv>) => {
     const board = pathOf(c, 'board:work')
@@ -64,7 +68,7 @@ export function claimRoutes(repositories: Repositories): Hono<ApiEnv> {
   return app
 }
 
-export function settingsRoutes(repositories: Repositories): Hono<ApiEnv> {
+export function settingsRoutes({ repositories }: ClaimDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   const limit = bodyLimit(SETTINGS_BYTES, 'The settings of a board end at 4 KiB.')
   const answer = async (

@@ -4,13 +4,13 @@ import { Hono } from 'hono'
 import type { Access, ApiEnv } from '../../shared/access.ts'
 import { type Log, rareLog } from '../../shared/log.ts'
 import { openStream, type StreamLimits, type StreamOptions } from '../streams/stream.ts'
-import { claimRoutes, settingsRoutes } from './claim-routes-hono.ts'
+import { type ClaimDeps, claimRoutes, settingsRoutes } from './claim-routes-hono.ts'
 import { type NoticeDeps, noticeRoutes } from './notice-routes-hono.ts'
 import { type PublishDeps, publishRoutes } from './publish-routes-hono.ts'
 import { readRoutes } from './read-routes-hono.ts'
 import { pathOf } from './request-hono.ts'
 
-export interface BoardDeps extends PublishDeps, NoticeDeps {
+export interface BoardDeps extends PublishDeps, NoticeDeps, ClaimDeps {
   access: Access
   log: Log
   limits: StreamLimits
@@ -52,8 +52,8 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.route('/', readRoutes(deps))
   app.route('/', publishRoutes(deps))
   app.route('/notices', noticeRoutes(deps))
-  app.route('/claims', claimRoutes(deps.repositories))
-  app.route('/board-settings', settingsRoutes(deps.repositories))
+  app.route('/claims', claimRoutes(deps))
+  app.route('/board-settings', settingsRoutes(deps))
   return app
 }
 
