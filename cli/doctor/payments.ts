@@ -94,12 +94,12 @@ async function keysAt(
 const routeOf = (url: string, file: SignalboxFile, key: string): string =>
   `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
 
-/** Only parts of `payments` without an error may be used. `there`: see `keysAt`. */
+/** Only parts of `payments` without an error may be used. `known`: see `keysAt`. */
 function checkConfig(
   file: SignalboxFile,
   env: Environment,
   gateways: readonly ConfiguredGateway[],
-  there: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): { findings: Finding[]; payments: PaymentsConfig | undefined } {
   const found = (problems: readonly string[]) =>
     problems.map((problem) => error('config', `${problem}.`))
@@ -114,7 +114,7 @@ function checkConfig(
   const ofGateways = gateways.map((gateway) => {
     const problems = problemsOf(gateway, file, env).filter((problem) => faults.includes(problem))
     for (const problem of problems) reported.add(problem)
-    return there.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, problems)
+    return known.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, problems)
   })
   const others = faults.filter((problem) => !reported.has(problem))
   return {
@@ -122,7 +122,7 @@ function checkConfig(
     findings: [
       ...ofGateways,
       ...found(others),
-      ...(payments.gateways.size === 0 && there.size === 0
+      ...(payments.gateways.size === 0 && known.size === 0
         ? [error('config', 'No gateway can be used: no charge is possible.')]
         : []),
       ...checkEvents(env, payments),
