@@ -75,6 +75,28 @@ it('the alarm is that of the earliest, and a renewal leaves it', async () => {
   expect(await alarmOf(repo)).toBe(Date.parse(early.body.expiresAt))
 })
 
+it('an alarm whose notices cannot be decided rings again a minute later, and ends claims', async () => {
+  const repo = await publishedRepo(edge, [todo('A-1')])
+  const ask = await working(repo)
+  await ask('', { claim: secretOf(1), actor: 'ada' })
+  const before = Date.now()
+  await runInDurableObject(objectOf(repo), (_, { storage }) => {
+    const rules = [{ key: 'rule', on: 'offline', target: 'chat' }]
+    const state = { board: 'lamps', rules, targets: [], decideAt: 0 }
+    storage.sql.exec('INSERT OR REPLACE INTO notice_state VALUES (1, ?)', JSON.stringify(state))
+    storage.sql.exec("INSERT INTO notice_known VALUES ('rule', 'board', 'no JSON')")
+    storage.sql.exec("INSERT OR REPLACE INTO agenda VALUES ('notices', 0)")
+    storage.sql.exec("UPDATE agenda SET at = 0 WHERE what = 'claims'")
+    storage.sql.exec('UPDATE claims SET expires_at = 0')
+  })
+  expect(await runDurableObjectAlarm(objectOf(repo))).toBe(true)
+  expect(await alarmOf(repo)).toBeGreaterThanOrEqual(before + 60_000)
+  const claims = await runInDurableObject(objectOf(repo), (_, { storage }) =>
+    storage.sql.exec('SELECT task, health FROM claims').toArray(),
+  )
+  expect(claims).toEqual([{ task: 'A-1', health: 'stalled' }])
+})
+
 it('a claim that was answered is there after an eviction, and an alarm that was lost is armed', async () => {
   const repo = await publishedRepo(edge, [todo('A-1')])
   const ask = await working(repo)

@@ -22,6 +22,7 @@ import {
   type RepositoryCalls,
   type RepositoryHost,
   repositoryCalls,
+  WAKE_AGAIN_MS,
 } from './repository-calls.ts'
 
 export interface ProcessHost {
@@ -50,8 +51,6 @@ export interface ProcessHost {
 
 /** Hosts ring at once where the time is longer: 30 days are, which a rule may have. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
-/** A disk that is full may have room by then. */
-const WAKE_AGAIN_MS = 60_000
 
 interface Opened extends OpenRepository {
   awakeSince: string

@@ -50,6 +50,9 @@ export function deliverDue(host: RepositoryHost, { notices }: OpenRepository): P
   return Promise.all(sending).then(() => undefined)
 }
 
+/** A board whose alarm failed wakes again then: a disk that is full may have room by then. */
+export const WAKE_AGAIN_MS = 60_000
+
 /** What is one call and one answer. */
 export type RepositoryCalls = Omit<RepositoryHandle, 'attach' | 'subscribe'>
 

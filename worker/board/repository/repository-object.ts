@@ -24,6 +24,7 @@ import {
   type RepositoryCalls,
   type RepositoryHost,
   repositoryCalls,
+  WAKE_AGAIN_MS,
 } from './repository-calls.ts'
 
 /** Tags: whose sockets they are. */
@@ -150,10 +151,17 @@ export class RepositoryObject extends DurableObject {
   override async alarm(): Promise<void> {
     const known = this.#find()
     if (!known) return
-    this.#send(known.claims.expire(Date.now()))
-    this.#sendAll(known.presence.onAlarm(Date.now()))
-    this.ctx.waitUntil(deliverDue(this.#host, known))
-    await this.#arm()
+    try {
+      this.#send(known.claims.expire(Date.now()))
+      this.#sendAll(known.presence.onAlarm(Date.now()))
+      this.ctx.waitUntil(deliverDue(this.#host, known))
+      await this.#arm()
+    } catch (error) {
+      // The platform tries a few times and then never again: claims would not end any more. What
+      // failed may be due still, so that to arm it at once would run in a circle.
+      this.#log('error', 'board.alarm_failed', { error: String(error) })
+      await this.ctx.storage.setAlarm(Date.now() + WAKE_AGAIN_MS)
+    }
   }
 
   /** Answers a sidecar that it may open a socket here, which shows that it is there. */
@@ -273,7 +281,7 @@ export class RepositoryObject extends DurableObject {
           socket.send(bytes)
         } catch (error) {
           // One dead socket must not keep the message from the others; its Worker redials.
-          consoleLog('warn', 'board.send_failed', { error: String(error) })
+          this.#log('warn', 'board.send_failed', { error: String(error) })
         }
       }
     }
