@@ -193,39 +193,44 @@ export class Notices {
 
   #decide(state: NoticeState, now: number): NoticeState {
     const board = this.#board.state()
-    const { decideAt: _, lastedAt, ...decided } = state
+    const { decideAt: _, lastedAt: __, ...decided } = state
     if (!board.published) return decided
+    const { rules, allAt, isPart } = this.#rulesToDecide(state, board, now)
+    const facts = this.#facts(board, rules, now)
+    const turns = rules.map((rule) => ({ rule, ...this.#decideRule(rule, facts, board) }))
+
+    const news = Map.groupBy(
+      turns.flatMap(({ rule, news }) => news.map((cause) => ({ target: rule.target, cause }))),
+      ({ target }) => target,
+    )
+    const targets = state.targets.filter(({ key }) => news.has(key))
+    for (const target of targets) {
+      const causes = news.get(target.key)?.map(({ cause }) => cause) ?? []
+      this.#deliveries.add(target, noticeWith(causes), now)
+    }
+
+    const lasting = turns.filter(({ rule }) => readsAll(rule.on))
+    const lastedAt = Math.min(allAt, ...lasting.map(({ nextAt }) => nextAt))
+    const decideAt = Math.min(lastedAt, ...turns.map(({ nextAt }) => nextAt))
+    const isOffline = facts.offlineSince !== undefined
+    return {
+      ...withNewCommands(targets, decided),
+      rules: state.rules.map((rule) => (rules.includes(rule) ? { ...rule, isSeen: true } : rule)),
+      looked: { head: this.#board.head(), isOffline, isPart },
+      ...(lastedAt < Infinity && { lastedAt }),
+      ...(decideAt < Infinity && { decideAt }),
+    }
+  }
+
+  /** `allAt`: when those that read all tasks are decided, if they are not now; in ms. */
+  #rulesToDecide(state: NoticeState, board: RepositoryState, now: number) {
+    const { lastedAt = Infinity } = state
     // In the midst of a publication a parent may have a part of its parts.
     const isPart = !isWhole(board)
     // Whether its sidecar is there is asked each minute: all tasks are not read for that.
-    const isKnown = this.#isAsLooked(state) && (lastedAt ?? Infinity) > now
-    const rules = state.rules.filter(({ on }) => !(isPart || isKnown) || !readsAll(on))
-    const facts = this.#facts(board, rules, now)
-    const isOffline = facts.offlineSince !== undefined
-    const news = new Map<string, News[]>()
-    let nextAt = Infinity
-    let allAt = isKnown ? (lastedAt ?? Infinity) : Infinity
-    for (const rule of rules) {
-      const turn = this.#decideRule(rule, facts, board)
-      nextAt = Math.min(nextAt, turn.nextAt)
-      if (readsAll(rule.on)) allAt = Math.min(allAt, turn.nextAt)
-      if (turn.news.length === 0) continue
-      news.set(rule.target, [...(news.get(rule.target) ?? []), ...turn.news])
-    }
-    const targets = state.targets.filter(({ key }) => news.has(key))
-    for (const target of targets) {
-      this.#deliveries.add(target, noticeWith(news.get(target.key) ?? []), now)
-    }
-    const seen = new Set(rules.map(({ key }) => key))
-    return {
-      ...withNewCommands(targets, decided),
-      rules: state.rules.map((rule) =>
-        seen.has(rule.key) ? { ...rule, isSeen: true as const } : rule,
-      ),
-      looked: { head: this.#board.head(), isOffline, isPart },
-      ...(allAt < Infinity && { lastedAt: allAt }),
-      ...(Math.min(nextAt, allAt) < Infinity && { decideAt: Math.min(nextAt, allAt) }),
-    }
+    const needsNoReading = this.#isAsLooked(state) && lastedAt > now
+    const rules = state.rules.filter(({ on }) => !(isPart || needsNoReading) || !readsAll(on))
+    return { rules, allAt: needsNoReading ? lastedAt : Infinity, isPart }
   }
 
   /** What is news for a rule now, and when it is decided again, in ms. */
