@@ -1,5 +1,6 @@
 // One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
-// except for its store; owns no clock and no stream.
+// except for its store; owns no clock and no stream. At the edge a repository is the state of one
+// board path, while that of sidecar/git is a git repository.
 
 import { type Activity, cameIn, type TaskChanges } from '../activity/activity.ts'
 import type { Texts } from '../claims/claim-moves.ts'
