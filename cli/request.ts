@@ -4,8 +4,8 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Problem } from '../libraries/api/types.ts'
 import { BoardError } from '../libraries/client/types.ts'
-import { edgeHeaders } from '../sidecar/publish/edge.ts'
 import { errorCode } from '../worker/shared/file-errors.ts'
+import { edgeHeaders } from '../worker/shared/outgoing.ts'
 
 const TIMEOUT_MS = 10_000
 /** Our own answers are shorter. The rest is still read, so that the connection is free again. */

@@ -85,10 +85,3 @@ export interface Edge {
   /** Breaks off what is in flight, which then fails as `network`, and lets the process end. */
   close(): void
 }
-
-/** What a request carries. Firewalls before an edge refuse what does not give its name. */
-export const edgeHeaders = (authorization: string, hasBody: boolean) => ({
-  authorization,
-  'user-agent': 'signalbox',
-  ...(hasBody && { 'content-type': 'application/json' }),
-})

@@ -3,7 +3,8 @@
 
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { type EdgeSocket, edgeHeaders, type SocketEvents } from './edge.ts'
+import { edgeHeaders } from '../../worker/shared/outgoing.ts'
+import type { EdgeSocket, SocketEvents } from './edge.ts'
 
 export interface Answer {
   status: number

@@ -1,4 +1,5 @@
-// What is POSTed to an address that somebody configured: whether it may be, once, and when again.
+// Requests to an address that somebody configured: what one to an edge carries, and what is POSTed
+// to others, whether it may be, once, and when again.
 
 import { backoffMs, type Clock, within } from './clock.ts'
 import { reasonOf } from './log.ts'
@@ -14,6 +15,13 @@ export function addressProblem(text: string): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not have a user'
   return isSafeForSecrets(url) ? undefined : 'must be https, or on this machine'
 }
+
+/** What a request to an edge carries. Firewalls before one refuse what does not give its name. */
+export const edgeHeaders = (authorization: string, hasBody: boolean) => ({
+  authorization,
+  'user-agent': 'signalbox',
+  ...(hasBody && { 'content-type': 'application/json' }),
+})
 
 /** `status` is the receiver's answer, if it gave one. */
 export type Sent =
