@@ -105,14 +105,14 @@ export function signalbox(file: SignalboxFile) {
         set: (name, value) => storage.kv.put(name, value),
       }
       const config = paymentsConfig(this.env, file)
-      const { gateways, listeners, endpoint, references } = config
+      const { gateways, listeners, endpoint, rules } = config
       const counting = { ...host, log: countedLog(config) }
       const guard = createGuard({ gateways, store: breakers, ...counting })
       const ledger = openLedger({
         database: libsqlDatabase(config.database, hostClock.now),
         installation: new Installation(config.installation),
         subscribers: subscribersOf(listeners, endpoint),
-        references,
+        rules,
         deliver: async (pending, called) =>
           JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending), called)),
         wakeAt: (at) => void storage.setAlarm(at),

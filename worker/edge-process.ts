@@ -245,7 +245,7 @@ function openPayments(
   database: Database,
   { log: uncounted, metrics, gatewayFetch, installation, onBegun, ...behind }: PaymentsHost,
 ): Payments {
-  const { gateways, listeners, endpoint, references } = config
+  const { gateways, listeners, endpoint, rules } = config
   const log = countingLog(metrics, gateways.keys(), uncounted)
   const host = { clock: hostClock, log, fetch: gatewayFetch, ...behind }
   // An event may come twice, so that the host's own fetch will do, which keeps its connections.
@@ -263,7 +263,7 @@ function openPayments(
       installation,
       ...(onBegun && { onBegun }),
       subscribers,
-      references,
+      rules,
       deliver,
       ...host,
     }),

@@ -78,7 +78,7 @@ export const paymentsConfig = (
   toleranceMs: 300_000,
   eventKeysMs: undefined,
   onMismatch: 'log',
-  references: 'shared',
+  rules: { references: 'shared' },
   listeners: {},
   endpoint: undefined,
   database: { url: 'http://nowhere.example' },

@@ -17,6 +17,7 @@ import { type Row, toRows } from '../../worker/payments/ledger/libsql/statement-
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { libsqlQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { RULES } from './acts.ts'
 
 export interface SqliteDatabase extends Database {
   /** Several statements at once, without their rows. */
@@ -37,9 +38,10 @@ export function sqliteDatabase(script = readFileSync('schema.sql', 'utf8')): Sql
 }
 
 /** The ledger over it: the product's own code and SQL, without a server. */
-export function sqliteLedger(deps: Omit<LedgerDeps, 'database'>) {
+export function sqliteLedger(deps: Omit<LedgerDeps, 'database' | 'rules'>) {
   const database = sqliteDatabase()
-  return { ledger: openLedger({ ...deps, database }), queries: readable(libsqlQueries(database)) }
+  const ledger = openLedger({ ...deps, database, rules: RULES })
+  return { ledger, queries: readable(libsqlQueries(database)) }
 }
 
 type FoundStory = NonNullable<Awaited<ReturnType<PaymentQueries['story']>>>

@@ -50,7 +50,7 @@ export interface Payments extends PaymentsFacade, Parts {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, guard, refusals, queries, deliverer, clock, log, fetch, keepAlive } = deps
-  const { gateways, references, onMismatch, toleranceMs, eventKeysMs } = config
+  const { gateways, rules, onMismatch, toleranceMs, eventKeysMs } = config
   const later = (work: Promise<unknown>) =>
     keepAlive(
       work.catch((error: unknown) => {
@@ -72,7 +72,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     ledger,
     client,
     queries,
-    references,
+    references: rules.references,
     onMismatch,
     mask: reportMask(gateways),
     callbackUrl,

@@ -95,8 +95,8 @@ describe('the configuration of payments', () => {
 
   it('takes a reference for one order at all gateways, unless the shops number alike', () => {
     const read = (own: object) => readConfig({ ...DATABASE, ...REDIRECT }, file(own))
-    expect(read({}).payments?.references).toBe('shared')
-    expect(read({ references: 'per-gateway' }).payments?.references).toBe('per-gateway')
+    expect(read({}).payments?.rules.references).toBe('shared')
+    expect(read({ references: 'per-gateway' }).payments?.rules.references).toBe('per-gateway')
     expect(() => read({ references: 'alike' })).toThrow(
       'payments.references must be shared or per-gateway',
     )

@@ -19,6 +19,7 @@ import { createPayments, type Payments } from '../../../worker/payments/payments
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { requestHash } from '../../../worker/shared/sha256.ts'
+import { RULES } from '../../support/acts.ts'
 import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
 import { type Asked, asked } from '../../support/payments-setup.ts'
 import {
@@ -85,7 +86,14 @@ async function open(name: string): Promise<Installation> {
     fetch: counted,
   })
   const subscribers = subscribersOf({}, undefined)
-  const ledger = openLedger({ database, subscribers, deliver: deliverer.deliver, clock, log })
+  const ledger = openLedger({
+    database,
+    rules: RULES,
+    subscribers,
+    deliver: deliverer.deliver,
+    clock,
+    log,
+  })
   const payments = createPayments({
     config: paymentsConfig({ gateways }),
     guard: createGuard({ gateways, clock, store: new Map(), fetch, log }),

@@ -74,11 +74,11 @@ export function meteredPayments(all = new Metrics()) {
   }
   const host = { clock, log: countingLog(all, ['bank'], () => undefined), fetch }
   const deliverer = createDeliverer({ ...config, ...host })
-  const { gateways, listeners, endpoint } = config
+  const { gateways, listeners, endpoint, rules } = config
   const subscribers = subscribersOf(listeners, endpoint)
   const made = createPayments({
     config,
-    ledger: openLedger({ database, subscribers, deliver: deliverer.deliver, ...host }),
+    ledger: openLedger({ database, rules, subscribers, deliver: deliverer.deliver, ...host }),
     guard: createGuard({ gateways, store: new Map(), ...host }),
     refusals: createRefusals(clock),
     deliverer,

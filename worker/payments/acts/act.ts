@@ -93,6 +93,7 @@ export interface Subscribers {
 /** How decisions are stored, as configured. */
 export interface Rules {
   subscribers: Subscribers
+  /** Whether a reference is the same order at all gateways. */
   references: References
 }
 

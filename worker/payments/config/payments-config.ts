@@ -5,10 +5,10 @@ import * as z from 'zod'
 import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
 import { addressProblem } from '../../shared/outgoing.ts'
 import { readWhsecs } from '../../shared/standard-webhook.ts'
+import type { Rules } from '../acts/act.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import { isEventName } from '../domain/status.ts'
 import { DAY_MS } from '../domain/time.ts'
-import type { References } from '../domain/types.ts'
 import type { Middleware } from '../facade.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
 import { INSTALLATION } from '../ledger/libsql/ledger-row-libsql.ts'
@@ -42,8 +42,8 @@ export interface PaymentsConfig {
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs: number | undefined
   onMismatch: 'log' | 'reject'
-  /** Whether a reference is the same order at all gateways. */
-  references: References
+  /** What acts are given. */
+  rules: Omit<Rules, 'subscribers'>
   listeners: Listeners
   /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
@@ -177,8 +177,10 @@ function configOf(
     toleranceMs: reader.number(TOLERANCE, seconds, 'number of seconds', 0) * 1_000,
     eventKeysMs: readKeysMs(reader),
     onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log',
-    references:
-      reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
+    rules: {
+      references:
+        reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
+    },
     listeners: readListeners(listeners, reader),
     endpoint: readEndpoint(reader),
     database,

@@ -30,7 +30,6 @@ import { recordWebhook } from '../acts/webhook.ts'
 import { counted } from '../counted.ts'
 import { isRaisedOrSettled } from '../domain/alerts.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
-import type { References } from '../domain/types.ts'
 import { createDispatch, type Deliver, type DispatchReport } from '../outbox/dispatch.ts'
 import type { WakeAt } from '../outbox/waiting.ts'
 import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './failures.ts'
@@ -100,8 +99,8 @@ export interface LedgerDeps {
   /** A charge was stored, and its gateway is called now. */
   onBegun?: (gateway: string) => void
   subscribers: Subscribers
-  /** Whether a reference is the same order at all gateways; it is unless set. */
-  references?: References
+  /** As configured. */
+  rules: Omit<Rules, 'subscribers'>
   deliver: Deliver
   /** Gets the work that continues after the answers, for a host that ends gracefully. */
   keepAlive?: (work: Promise<unknown>) => void
@@ -122,8 +121,8 @@ export type Ledger = Omit<ReturnType<typeof openLedger>, 'claimPending' | 'settl
 
 /** There is one for each database: a second one replaces the first. */
 export function openLedger(deps: LedgerDeps) {
-  const { database, installation, subscribers, references = 'shared', clock, log, ...host } = deps
-  const rules = { subscribers, references }
+  const { database, installation, subscribers, clock, log, ...host } = deps
+  const rules = { ...deps.rules, subscribers }
   const store = libsqlStore(database, installation)
   const run = runner(store, deps, (events) => outbox.dispatch(events))
 

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
+import { RULES } from '../../../support/acts.ts'
 import { atATime } from '../../../support/at-a-time.ts'
 import { LISTENERS } from '../../../support/ledger-fakes.ts'
 import {
@@ -55,6 +56,7 @@ describe('the ledger on libSQL', () => {
           return rows
         },
       },
+      rules: RULES,
       subscribers: LISTENERS,
       deliver: deliverer.deliver,
       clock: hostClock,

@@ -5,6 +5,7 @@ import { type LibsqlServer, startLibsql } from '../../../../tools/harness/databa
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/ledger.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
+import { RULES } from '../../../support/acts.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { wipe } from '../../../support/libsql-server.ts'
 
@@ -43,6 +44,7 @@ export function useLibsqlLedger(): void {
           return written
         },
       },
+      rules: RULES,
       subscribers: ALERTED,
       deliver: deliverer.deliver,
       clock: hostClock,

@@ -17,6 +17,7 @@ import {
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import type { Log } from '../../../../worker/shared/log.ts'
+import { RULES } from '../../../support/acts.ts'
 import { BOTH, FakeDeliverer, LISTENERS } from '../../../support/ledger-fakes.ts'
 import { LedgerSetup } from '../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
@@ -41,7 +42,14 @@ export function setupOver(
   const deliverer = new FakeDeliverer()
   const { deliver } = deliverer
   const log: Log = (level, event) => void (level === 'debug' || logged?.push(event))
-  const ledger = openLedger({ database: connection, subscribers, deliver, clock, log })
+  const ledger = openLedger({
+    database: connection,
+    rules: RULES,
+    subscribers,
+    deliver,
+    clock,
+    log,
+  })
   const queries = libsqlQueries(connection)
   return new LedgerSetup({ ledger, outbox: ledger, queries }, deliverer)
 }
@@ -75,7 +83,14 @@ export function rivalledSetup(
   const log: Log = (level, event, fields) => {
     if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields, level])
   }
-  const ledger = openLedger({ database: rivalled, subscribers, deliver, clock: impatient, log })
+  const ledger = openLedger({
+    database: rivalled,
+    rules: RULES,
+    subscribers,
+    deliver,
+    clock: impatient,
+    log,
+  })
   const open = () => ledger as Ledger as LedgerApi
   const object: LedgerNamespace = {
     getByName: () => ({ call: answersOf(open, log) }),

@@ -11,6 +11,7 @@ import {
 } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
+import { RULES } from '../../../support/acts.ts'
 import { wipe } from '../../../support/libsql-server.ts'
 import { keptLog } from '../../../support/payments.ts'
 import { insertPending, paid } from './shop-payments.ts'
@@ -47,7 +48,7 @@ beforeEach(async () => {
   const { deliver } = createDeliverer({ listeners, endpoint, clock, log, fetch })
   const { database } = libsql
   const subscribers = subscribersOf(listeners, endpoint)
-  ledger = openLedger({ database, subscribers, deliver, clock, log })
+  ledger = openLedger({ database, rules: RULES, subscribers, deliver, clock, log })
   queries = libsqlQueries(database)
   const shop = {
     key: 'shop',

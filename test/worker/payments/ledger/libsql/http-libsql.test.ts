@@ -13,6 +13,7 @@ import { statement } from '../../../../../worker/payments/ledger/libsql/statemen
 import { queryRunner } from '../../../../../worker/payments/queries/query-libsql.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { endedSessionsContract } from '../../../../contract/ended-sessions.ts'
+import { RULES } from '../../../../support/acts.ts'
 import { ALERTED } from '../../../../support/ledger-fakes.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-setup.ts'
 import { insertPending, paid } from '../shop-payments.ts'
@@ -242,6 +243,7 @@ describe('an error of the database', () => {
     const refused = libsqlDatabase({ url: libsql.url, authToken: 'of-another' }, Date.now)
     const { webhook } = openLedger({
       database: refused,
+      rules: RULES,
       subscribers: ALERTED,
       deliver: async () => [],
       clock: hostClock,
