@@ -2,25 +2,20 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../../shared/access.ts'
-import { isLimit, MAX_VALID, whyLimited } from '../../shared/board-settings.ts'
 import { bodyLimit } from '../../shared/body-limit-hono.ts'
 import { timeText } from '../../shared/clock.ts'
-import { Problem } from '../../shared/problem.ts'
 import { readQuery } from '../../shared/query.ts'
 import { sha256Hex } from '../../shared/sha256.ts'
-import type { ClaimRefusal, Held } from '../claims/claim-calls.ts'
+import { type Held, problemOf } from '../claims/claim-calls.ts'
 import { coversActor } from '../claims/claims.ts'
 import { checkSettings, type SettingsChange } from '../claims/settings-schema.ts'
 import { repositoryQuery } from '../queries.ts'
 import type { ClaimOutcome, Repositories, RepositoryHandle } from '../repository/repositories.ts'
-import { whySentence } from '../tasks/why-not.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
 import { bodyOf, pathOf, unpublished } from './request-hono.ts'
 
 const CLAIM_BYTES = 32 << 10
 const SETTINGS_BYTES = 4 << 10
-/** Somebody else's claim may end at any time. */
-const RETRY_S = 10
 
 export interface ClaimDeps {
   repositories: Repositories
@@ -106,50 +101,5 @@ const shown = <Of extends Omit<Held, 'title'>>({ expiresAt, end, isReturning, ..
 
 function answerOf<Answer>(outcome: ClaimOutcome<Answer>): Answer {
   if (outcome.ok) return outcome.answer
-  throw problemOf(outcome)
-}
-
-function problemOf(refusal: ClaimRefusal): Problem {
-  if (isLimit(refusal)) {
-    const { reason, ...fields } = refusal
-    return new Problem(reason, whyLimited(refusal), { fields })
-  }
-  const { reason } = refusal
-  switch (reason) {
-    case 'unpublished':
-      return unpublished()
-    case 'not_found':
-      return new Problem(reason, 'There is no task with this id.')
-    case 'nothing_ready':
-      return new Problem(reason, 'No task is free to begin.')
-    case 'closed':
-      return new Problem(reason, 'The task is closed.')
-    case 'not_ready': {
-      const { why } = refusal
-      return new Problem(reason, whySentence(why), { fields: { why } })
-    }
-    case 'forbidden':
-      return new Problem(reason, 'The token is for the claims of another actor.')
-    case 'unknown_claim':
-      return new Problem(reason, 'There is no such claim on this board.')
-    case 'too_many_claims': {
-      const why = `The board has ${MAX_VALID.toLocaleString('en')} valid claims already.`
-      return new Problem(reason, why, { retryAfterS: RETRY_S })
-    }
-    case 'claimed': {
-      const { task, by, since, expiresAt } = refusal
-      const fields = { task, by, since: timeText(since), expiresAt: timeText(expiresAt) }
-      return new Problem(reason, `Somebody else works on ${task}.`, { fields })
-    }
-    case 'already_holding': {
-      const { task } = refusal
-      const why = 'The actor holds as many claims of this board as it may.'
-      return new Problem(reason, why, { fields: { task } })
-    }
-    case 'claim_lost': {
-      const { generation, by } = refusal
-      const fields = { generation, ...(by !== undefined && { by }) }
-      return new Problem(reason, 'The claim holds nothing any more.', { fields })
-    }
-  }
+  throw outcome.reason === 'unpublished' ? unpublished() : problemOf(outcome)
 }
