@@ -56,7 +56,7 @@ export type Entry = { key: string; at: string; events: StoredEvent[] } & (
   | { kind: 'webhook'; event: WebhookEvent }
   | { kind: 'refund'; refund: Refund; currency: string; by: string | undefined }
   | { kind: 'alert'; alert: Alert }
-  | { kind: 'act'; act: AuditRecord }
+  | { kind: 'act'; act: Act }
   | { kind: 'note'; note: Note }
   /** What it was about cannot be read. */
   | { kind: 'unknown' }
@@ -74,13 +74,23 @@ const ORDER: readonly Entry['kind'][] = [
   'note',
 ]
 
+/** Entries of their own kinds name who asked for the first four; the last are of no payment. */
+const ELSEWHERE = ['refund', 'late_refund', 'acknowledge', 'note', 'pause', 'resume'] as const
+
+/** An entry of its own. */
+export type Act = AuditRecord & {
+  action: Exclude<AuditRecord['action'], (typeof ELSEWHERE)[number]>
+}
+
+const isAct = (record: AuditRecord): record is Act =>
+  !ELSEWHERE.some((action) => action === record.action)
+
 /** What the payer and the money did, the oldest first. */
 export function timeline(story: Story): Entry[] {
   const { transaction, webhookEvents, refunds, alerts, notes, audit } = story
-  // The first charge, a refund and a seen alert have entries that name who asked; a note is one.
   const first = audit.find(({ action }) => action === 'charge')
-  const isNamed = ({ action }: AuditRecord) => /^(acknowledge|note|.*refund)$/.test(action)
-  const acts = audit.filter((act) => act !== first && !isNamed(act))
+  // Its entry names who asked.
+  const acts = audit.filter((act) => act !== first).filter(isAct)
   const causes: Cause[] = [
     ...webhookEvents.map((event) => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event } as const

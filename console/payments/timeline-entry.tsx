@@ -5,7 +5,6 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import type {
   Alert,
-  AuditRecord,
   Delivery,
   PaymentStatus,
   Refund,
@@ -22,7 +21,7 @@ import { alertText } from './attention.ts'
 import { AcknowledgedBy, AlertSentence } from './attention-list.tsx'
 import { flashOf, GatewayError, Ids, Money } from './elements.tsx'
 import { STATUSES } from './format.ts'
-import { type Delivered, deliveredOf, type Entry, refundChange } from './story.ts'
+import { type Act, type Delivered, deliveredOf, type Entry, refundChange } from './story.ts'
 
 interface TimelineEntryProps {
   entry: Entry
@@ -303,7 +302,7 @@ function AlertEntry({ alert }: { alert: Alert }) {
   )
 }
 
-const ACTS: Readonly<Partial<Record<AuditRecord['action'], string>>> = {
+const ACTS: Readonly<Record<Act['action'], string>> = {
   charge: 'Charged again',
   replace: 'Replaced by another attempt',
   cancel: 'Cancellation asked for',
@@ -313,8 +312,9 @@ const ACTS: Readonly<Partial<Record<AuditRecord['action'], string>>> = {
   forget: 'What may name the payer was deleted',
 }
 
-const ActEntry = ({ act }: { act: AuditRecord }) => (
+const ActEntry = ({ act }: { act: Act }) => (
   <>
+    {/* A newer edge may have others. */}
     <h3>{ACTS[act.action] ?? act.action}</h3>
     <p class="hint">by {act.subject}</p>
   </>
