@@ -564,6 +564,18 @@ describe('(g) what was answered is in the database', () => {
     expectAdded(isWebhook('tx-1'), { ...again, status: 500 }, [])
   })
 
+  it('takes it that one which is there was given up in the middle of a fault', () => {
+    const fault = (phase: string) => ({ kind: 'fault', t: 0, name: 'stop-database', phase })
+    const known = goodHistory().find(isWebhook('tx-1')) as Line
+    const again = { ...known, status: 503, answer: 'unavailable' }
+    const found = (...before: Line[]) => {
+      const lines = goodHistory()
+      lines.splice(indexOf(lines, isWebhook('tx-1')) + 1, 0, ...before, again)
+      return findings(lines).length
+    }
+    expect([found(fault('begin')), found(fault('begin'), fault('end'))]).toEqual([0, 1])
+  })
+
   it('asks nothing of one that was refused, or that is about nothing', () => {
     const refused = (line: Line) => ({ ...line, eventId: 'unknown', status: 503, answer: '' })
     expectChanged('first', isWebhook('tx-1'), refused, [])

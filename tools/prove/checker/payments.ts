@@ -257,8 +257,13 @@ function webhooksAreKnown(history: History): Finding[] {
   const events = Map.groupBy(history.of('event'), ({ event }) => event.eventId)
   const twice = [...events.values()].flatMap((own) => own.slice(1))
   const last = new Map(history.of('webhook').map((each) => [each.eventId ?? '', each]))
+  // The gateway sends one six times, and may give it up in the middle of a fault.
+  const isInFault = ({ line }: Line) =>
+    history.of('fault').findLast((fault) => fault.line < line)?.phase === 'begin'
   // With a 500 it asked its gateway and got no answer, before it could be known.
-  const refused = [...last].filter(([id, { status }]) => events.has(id) && status === 503)
+  const refused = [...last].filter(
+    ([id, each]) => events.has(id) && each.status === 503 && !isInFault(each),
+  )
   return [
     ...findings('g', twice, ({ event }) => `${event.eventId} is stored again`),
     ...refused.map(([id, { line }]) => finding('g', line, `${id} is stored, and refused again`)),
