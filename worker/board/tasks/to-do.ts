@@ -19,7 +19,8 @@ export interface Statuses {
 /** To do are also those up to the first state of a new task. */
 export function statusesOf(config: States | undefined): Statuses {
   const { states, initial = states[0], closed = [] } = config ?? { states: [] }
-  const first = new Set(states.slice(0, states.indexOf(initial ?? '') + 1).map(foldStatus))
+  const folded = states.map(foldStatus)
+  const first = new Set(folded.slice(0, folded.indexOf(foldStatus(initial ?? '')) + 1))
   const over = new Set(closed.map(foldStatus))
   return {
     isToDo: (status) => first.has(foldStatus(status)) || TO_DO.test(foldStatus(status)),

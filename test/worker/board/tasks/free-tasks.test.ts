@@ -127,8 +127,10 @@ describe('a task that can be begun', () => {
 
   test('has a status up to the first of a new task, or one that says so', () => {
     expect(STATES.filter(isToDo)).toEqual(['idea', 'To Do'])
-    const later = statusesOf({ states: STATES, initial: 'baking' })
-    expect(STATES.filter(later.isToDo)).toEqual(['idea', 'baking', 'To Do'])
+    for (const initial of ['baking', ' Baking']) {
+      const later = statusesOf({ states: STATES, initial })
+      expect(STATES.filter(later.isToDo)).toEqual(['idea', 'baking', 'To Do'])
+    }
     expect(STATES.filter(statusesOf(undefined).isToDo)).toEqual(['To Do'])
   })
 })
