@@ -106,7 +106,8 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
       if (currency !== amountOf(payment).currency) {
         throw refusal(422, 'The currency must be that of the payment', 'amount.currency')
       }
-      if (payment.state === 'paid' && amount > remainderOf(payment)) {
+      const isCaptured = payment.state === 'paid' || payment.captures !== undefined
+      if (isCaptured && amount > remainderOf(payment)) {
         throw refusal(422, 'The specified amount cannot be refunded', 'amount')
       }
       const acted = simulator.refund(payment, { amount, metadata: metadataIn(body) })

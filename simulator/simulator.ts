@@ -168,8 +168,9 @@ export class Simulator {
   }
 
   /**
-   * A refund that an API asks for, as the gateway makes them: of the whole payment, or of a part.
-   * The caller has checked the amount. A part is the last of the returned payment's `refunds`.
+   * A refund that an API asks for, or staff with an amount, as the gateway makes them: of the whole
+   * payment, or of a part, which is the last of the returned payment's `refunds`. The caller has
+   * checked the amount.
    */
   refund(payment: Payment, part?: RefundPart): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)

@@ -139,6 +139,8 @@ describe('Mollie’s own client', () => {
       amountCaptured: eur('7.50'),
       amountRemaining: eur('7.50'),
     })
+    const over = theirs.paymentRefunds.create({ paymentId, amount: eur('7.51') })
+    expect(await refused(over)).toMatchObject({ statusCode: 422, field: 'amount' })
     await setup.act(paymentId, 'refund')
     await expect.poll(async () => (await read()).amountRemaining).toEqual(eur('0.00'))
     const more = theirs.paymentCaptures.create({ paymentId, amount: eur('5.01') })
