@@ -121,10 +121,9 @@ class Reader {
 
   /** `what`: such as "number of days". */
   number(name: string, given: number, what: string, above: number): number {
-    if (!Number.isFinite(given) || given <= above) {
-      this.fault(`${name} must be a ${what} above ${above}`)
-    }
-    return given
+    if (Number.isFinite(given) && given > above) return given
+    this.fault(`${name} must be a ${what} above ${above}`)
+    return Number.NaN
   }
 
   /** Undefined: nothing was given, or something else. */

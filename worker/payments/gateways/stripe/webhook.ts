@@ -105,13 +105,13 @@ const provenCall = (raw: unknown, call: GatewayCall): GatewayCall => ({
 export async function readEvent(
   received: Omit<Common, 'eventId'>,
   call: GatewayCall,
-  readsOf: (call: GatewayCall) => EventReads,
+  readsBy: (call: GatewayCall) => EventReads,
 ): Promise<ReadWebhook> {
   const { id: eventId, object, data, ...read } = parseReply(event, received.raw, 'the event')
   const { type } = read
   // It names an object and does not contain it. We use none of those.
   if (!data || object?.startsWith('v2.')) return { ignored: `${type}, a thin event` }
-  const reads = readsOf(provenCall(received.raw, call))
+  const reads = readsBy(provenCall(received.raw, call))
   try {
     return await readSnapshot({ ...received, eventId }, { ...read, object: data.object }, reads)
   } catch (error) {
