@@ -32,6 +32,11 @@ const STREAMS = 'streams'
 const SIDECARS = 'sidecars'
 /** One that publishes, one that waits, and one more of each while connections are dialled again. */
 const MAX_SIDECARS = 4
+/**
+ * The platform repeats an alarm that failed, after 2 s and then ever later, and gives it up after
+ * six tries: claims would not end any more.
+ */
+const PLATFORM_TRIES = 3
 /** Another socket of the same run took its place. */
 const REPLACED = 4001
 
@@ -148,7 +153,7 @@ export class RepositoryObject extends DurableObject {
   }
 
   /** The only alarm of the object: does what is due, and arms it for what is due next. */
-  override async alarm(): Promise<void> {
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
     const known = this.#find()
     if (!known) return
     try {
@@ -157,9 +162,9 @@ export class RepositoryObject extends DurableObject {
       this.ctx.waitUntil(deliverDue(this.#host, known))
       await this.#arm()
     } catch (error) {
-      // The platform tries a few times and then never again: claims would not end any more. What
-      // failed may be due still, so that to arm it at once would run in a circle.
       this.#log('error', 'board.alarm_failed', { error: String(error) })
+      if (info && info.retryCount < PLATFORM_TRIES) throw error
+      // What failed may be due still, so that to arm it at once would run in a circle.
       await this.ctx.storage.setAlarm(Date.now() + WAKE_AGAIN_MS)
     }
   }
