@@ -22,8 +22,9 @@ export function statusesOf(config: States | undefined): Statuses {
   const folded = states.map(foldStatus)
   const first = new Set(folded.slice(0, folded.indexOf(foldStatus(initial ?? '')) + 1))
   const over = new Set(closed.map(foldStatus))
+  const isFirst = (folded: string) => first.has(folded) || TO_DO.test(folded)
   return {
-    isToDo: (status) => first.has(foldStatus(status)) || TO_DO.test(foldStatus(status)),
+    isToDo: (status) => isFirst(foldStatus(status)),
     isClosed: (status) => over.has(foldStatus(status)),
   }
 }
