@@ -142,39 +142,34 @@ export class TreeFiles {
 
   /** Takes the tree as it is now. What was unchanged, and is not by these merge bases, is due. */
   rebase(tree: Tree): void {
-    this.#tasks.setAll(() => {
-      this.#tree = tree
-      for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
-        if (isBlob(hash) && !this.#isUnchanged(path, hash, [hash])) this.#shared.due.add(path)
-      return this.#comparedAgain()
-    })
+    this.#tasks.touchAll()
+    this.#tree = tree
+    for (const [path, { hash }] of tree.bases ? this.table.entries() : NONE)
+      if (isBlob(hash) && !this.#isUnchanged(path, hash, [hash])) this.#shared.due.add(path)
+    this.#tasks.setAll(this.#comparedAgain())
   }
 
   /** All were read: what is only known from an earlier run is over. */
   readAll(): void {
-    this.#tasks.setAll(() => {
-      this.#keptRemoved = undefined
-      this.#isKnown = true
-      return this.#forgotten((path) => this.table.hashOf(path) === undefined)
-    })
+    this.#endKept()
+    this.#isKnown = true
+    this.#tasks.setAll(this.#forgotten((path) => this.table.hashOf(path) === undefined))
   }
 
   /** The tree is no more. */
   drop(): void {
-    this.#tasks.setAll(() => {
-      for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
-      this.#isKnown = false
-      return this.#forgotten(() => true)
-    })
+    for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
+    this.#endKept()
+    this.#tasks.touchAll()
+    this.#isKnown = false
+    this.#tasks.setAll(this.#forgotten(() => true))
   }
 
   /** Takes what an earlier run knew. It counts, and each file that is there is read anew. */
   restore({ files, gone }: KeptFiles): void {
-    this.#tasks.setAll(() => {
-      this.#keptRemoved = new Set(gone)
-      this.#isKnown = true
-      return this.#restored(files)
-    })
+    this.#keptRemoved = new Set(gone)
+    this.#isKnown = true
+    this.#tasks.setAll(this.#restored(files))
   }
 
   /** Undefined: that is kept already. */
@@ -228,6 +223,12 @@ export class TreeFiles {
       if (!list?.bases) return this.#tasks.hasRemoved(name, path)
       return !this.differences.has(path, name) && this.#shared.bases.isRemoved(list, path, name)
     })
+  }
+
+  /** Those of its tasks may be there again. */
+  #endKept(): void {
+    this.#tasks.touch(this.#keptRemoved ?? NONE)
+    this.#keptRemoved = undefined
   }
 
   /** How a file differs from the main tree's. Undefined: it has the same bytes. */

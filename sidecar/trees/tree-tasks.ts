@@ -65,7 +65,7 @@ export class TreeTasks {
 
   /** `file`: undefined: it was removed. `differing`: undefined: it has the main tree's bytes. */
   set(path: string, file: FileFacts | undefined, differing: Differing | undefined): void {
-    this.#touch(this.#differences.namesIn(path))
+    this.touch(this.#differences.namesIn(path))
     this.setUntouched(path, file, differing)
     this.touchAt(path)
   }
@@ -84,27 +84,40 @@ export class TreeTasks {
 
   /** Its bytes are the same, but not what they are compared with. */
   setDiffering(path: string, differing: Differing | undefined): void {
-    this.#touch(this.#differences.namesIn(path))
+    this.touch(this.#differences.namesIn(path))
     this.#differ(path, differing)
     this.touchAt(path)
   }
 
-  /** Sets what `change` answers. With the tree that it changes, any task may be another. */
-  setAll(change: () => Iterable<Change>): void {
-    if (this.#view.isKnown) this.#touchAll()
-    for (const [path, differing] of change()) this.#differ(path, differing)
-    if (this.#view.isKnown) this.#touchAll()
+  /** Sets these: what they are compared with has become another, and so may any task. */
+  setAll(changes: Iterable<Change>): void {
+    for (const [path, differing] of changes) this.setDiffering(path, differing)
+    this.touchAll()
+  }
+
+  /** Of a tree that is not known none counts: there may be 100,000. */
+  touchAll(): void {
+    if (!this.#view.isKnown) return
+    const absent = this.#absent.paths()
+    this.touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
+    this.touch(this.#names(absent))
   }
 
   /** The tasks that a file has, here and in the main tree. */
   touchAt(path: string): void {
-    this.#touch(this.#namesAt(path))
+    this.touch(this.#namesAt(path))
     this.touchVanished(path)
   }
 
   /** The tasks of a file, if it vanished, or had. */
   touchVanished(path: string): void {
-    this.#touch(this.#absent.look([path]))
+    this.touch(this.#absent.look([path]))
+  }
+
+  /** `names`: of tasks. */
+  touch(names: Iterable<string>): void {
+    this.#isTouched = true
+    for (const name of names) this.#touched.add(name)
   }
 
   /** Whether anything was touched since this was last asked. */
@@ -124,17 +137,6 @@ export class TreeTasks {
   #differ(path: string, differing: Differing | undefined): void {
     if (differing) this.#differences.put(path, differing)
     else this.#differences.forget(path)
-  }
-
-  #touchAll(): void {
-    const absent = this.#absent.paths()
-    this.#touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
-    this.#touch(this.#names(absent))
-  }
-
-  #touch(names: Iterable<string>): void {
-    this.#isTouched = true
-    for (const name of names) this.#touched.add(name)
   }
 
   *#names(absent: readonly string[]): Generator<string> {

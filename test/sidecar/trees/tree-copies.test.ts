@@ -55,6 +55,37 @@ test('a file that a tree removed and has again, as git knows it, is not removed'
   expect(board.trees.of('task:task-1')).toBeUndefined()
 })
 
+test('a task that a tree had removed, and has again since a stop, comes back once all is read', async () => {
+  const { home, write } = folder()
+  for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
+  const own = write(`main/${BEFORE}`, TASK)
+  const copy = write(`feat/${BEFORE}`, TASK)
+  const store = await openStore(join(home, 'main'))
+  const { board, read } = openBoard({ store, runOutput: 'none', log: () => undefined })
+  const state = read(own)
+  if (state.state !== 'parsed') throw new Error(state.state)
+  board.ingest(own, state.file)
+
+  const dir = join(home, 'feat')
+  const tree = {
+    name: 'feat',
+    dir,
+    store: await openStore(dir),
+    bases: [new Map([[BEFORE, BLOB]])],
+    algorithm: 'sha1' as const,
+    isSparse: false,
+  }
+  board.trees.restore([{ now: tree, files: [], gone: ['task:task-1'] }])
+  board.trees.take([tree])
+  board.trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
+  expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
+
+  board.trees.takeTouched()
+  board.trees.read([tree])
+  expect(board.trees.of('task:task-1')).toBeUndefined()
+  expect(board.trees.takeTouched()).toContain('task:task-1')
+})
+
 test('what a tree changed stays while it is read in the place that it was moved to', async () => {
   const { home, write } = folder()
   const places = ['main', 'feat', 'moved', 'again']
