@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path'
 import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
 import { BaseTasks, type Wanted } from './base-tasks.ts'
 import type { Copy, TreeMark } from './differences.ts'
-import type { KeptTree, ToKeep } from './kept-trees.ts'
+import type { ToKeep } from './kept-trees.ts'
 import { isNew, type Tree } from './tree.ts'
 import { type KeptFiles, TreeFiles } from './tree-files.ts'
 import type { MainFiles } from './tree-tasks.ts'
@@ -61,7 +61,7 @@ export class TreeCopies {
   }
 
   /** Takes what an earlier run knew of trees. */
-  restore(kept: readonly KeptTree[]): void {
+  restore(kept: readonly (KeptFiles & { now: Pick<Tree, 'name'> })[]): void {
     this.#restored = new Map(kept.map((tree) => [tree.now.name, tree]))
   }
 
