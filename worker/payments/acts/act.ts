@@ -252,6 +252,8 @@ export class WorkingSet {
 class Table<Row extends { id: string }> {
   readonly #loaded: ReadonlyMap<string, Row>
   readonly #rows: Map<string, Row>
+  /** Made when it is asked for: of a group of 256 each act asks several times. */
+  #all: readonly Row[] | undefined
 
   constructor(loaded: readonly Row[] = []) {
     this.#loaded = new Map(loaded.map((row) => [row.id, row]))
@@ -263,10 +265,12 @@ class Table<Row extends { id: string }> {
   }
 
   all(): readonly Row[] {
-    return [...this.#rows.values()]
+    this.#all ??= [...this.#rows.values()]
+    return this.#all
   }
 
   set(id: string, row: Row | undefined): void {
+    this.#all = undefined
     if (row) this.#rows.set(id, row)
     else this.#rows.delete(id)
   }

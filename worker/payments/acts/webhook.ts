@@ -152,11 +152,11 @@ interface Match {
  * @forTests The SQL that finds such payments is compared with it.
  */
 export function matchTransaction(
-  rows: Iterable<TransactionRow>,
+  rows: readonly TransactionRow[],
   ids: PaymentIds,
 ): Match | undefined {
   const { gateway_transaction_id: gatewayId, external_reference_id: external } = ids
-  const ours = [...rows].filter(({ gateway }) => gateway === ids.gateway)
+  const ours = rows.filter(({ gateway }) => gateway === ids.gateway)
   const [row, ...others] = new Set([
     ...ours.filter(({ id }) => id === ids.transaction_id),
     ...ours.filter((row) => gatewayId !== null && row.gateway_transaction_id === gatewayId),
@@ -253,7 +253,8 @@ export function applyOnce(
   rules: Rules,
 ): WebhookEventRow | undefined {
   const missed = found.isContradiction ? undefined : missedPayment(found.payment, event)
-  if (missed) recordApplied(rows, found, { ...missed, id: newId(receipt.now) }, receipt, rules)
+  if (!missed) return recordApplied(rows, found, event, receipt, rules)
+  recordApplied(rows, found, { ...missed, id: newId(receipt.now) }, receipt, rules)
   return recordApplied(rows, matchIn(rows, event) ?? found, event, receipt, rules)
 }
 
