@@ -4,7 +4,7 @@ import type { MovementRow, RefundRow, TransactionRow } from '../domain/rows.ts'
 import { type KnownPayment, SETTLED_KINDS } from '../domain/settlement.ts'
 import type { Listed, Movement, SettledRow } from '../domain/types.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
-import { listed, orNull, type RunQuery, rowsOf } from './query-libsql.ts'
+import { listed, type RunQuery, rowsOf } from './query-libsql.ts'
 import { type BookedRow, toMovement } from './shown.ts'
 
 /** By the time of booking, in ms: from `after` on, and before `before`. */
@@ -23,13 +23,13 @@ export const movementQueries = (run: RunQuery) => ({
   /** Oldest first, after the one with the id `cursor`. */
   movements: (range: BookedIn, limit: number, cursor?: string): Promise<Listed<Movement>[]> =>
     run({
-      statements: [statement(pageOf(range, cursor), orNull({ ...range, cursor, limit }))],
+      statements: [statement(pageOf(range, cursor), { ...range, cursor, limit })],
       read: ([rows]) => rowsOf<BookedRow>(rows).map(listed(toMovement)),
     }),
   /** `spans`: beginnings and ends, in ms. `span`: its place among them. */
   movementSums: (spans: readonly (readonly [number, number])[], gateway?: string) =>
     run({
-      statements: [statement(sumsOf(gateway), orNull({ spans: JSON.stringify(spans), gateway }))],
+      statements: [statement(sumsOf(gateway), { spans: JSON.stringify(spans), gateway })],
       read: ([rows]) => rowsOf<SummedRow & { span: number }>(rows),
     }),
 })

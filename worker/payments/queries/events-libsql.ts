@@ -25,7 +25,6 @@ import {
   inParts,
   LIMITS,
   listed,
-  orNull,
   partOf,
   type RunQuery,
   rowsOf,
@@ -67,7 +66,7 @@ export const eventQueries = (run: RunQuery) => ({
     const picked = `SELECT n, row_number() OVER (ORDER BY id DESC) AS at
       FROM (SELECT rowid AS n, id FROM payment_webhook_events
         WHERE true ${conditions} ORDER BY id DESC LIMIT :limit)`
-    const args = orNull({ outcome, gateway, before, limit })
+    const args = { ...filter, before, limit }
     const rows = await inParts<ReadEventRow>(run, partOf(EVENTS, picked), args)
     return rows.map(listed(toEventRecord))
   },

@@ -12,7 +12,7 @@ import { pauseIn, READ_PAUSE } from '../ledger/libsql/ledger-row-libsql.ts'
 import { type Row, statement } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries, settlementQueries } from './books-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
-import { AUDIT_SQL, allOf, listed, orNull, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT_SQL, allOf, listed, queryRunner, rowsOf } from './query-libsql.ts'
 import { type AuditedRow, toAuditRecord } from './shown.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
@@ -69,7 +69,7 @@ export function libsqlQueries(
       const sql = `SELECT * FROM payment_alerts WHERE true ${conditions}
         ORDER BY id DESC LIMIT :limit`
       return run({
-        statements: [statement(sql, orNull({ before, limit }))],
+        statements: [statement(sql, { before, limit })],
         read: ([rows]) => rowsOf<AlertRow>(rows).map(listed(toAlert)),
       })
     },

@@ -6,6 +6,7 @@ import type { Listed } from '../domain/types.ts'
 import { type Database, reachable } from '../ledger/libsql/database-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
 import {
+  type Given,
   type Row,
   type Statement,
   statement,
@@ -21,10 +22,6 @@ export interface Query<Result> {
 /** The conditions of a query, each with its AND. False: it does not have this one. */
 export const allOf = (conditions: readonly (string | false)[]): string =>
   conditions.map((condition) => (condition === false ? '' : `AND ${condition}`)).join(' ')
-
-/** Undefined is NULL. */
-export const orNull = (given: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
 
 /** As the tables have them. */
 export const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
@@ -61,7 +58,7 @@ export const LIMITS = { raw_most: MAX_RAW_BYTES, part_most: PART_BYTES }
 export async function inParts<Stored>(
   run: RunQuery,
   sql: string,
-  args: Record<string, Value>,
+  args: Given,
   first?: readonly Row[],
 ): Promise<Stored[]> {
   const read = (after: Value) =>

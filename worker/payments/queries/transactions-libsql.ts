@@ -4,17 +4,16 @@
 
 import { encodeTime } from 'ulid'
 import { TRANSACTIONS, type TransactionRow, toTransaction } from '../domain/rows.ts'
-import { type Search, searchOf } from '../domain/search.ts'
+import { searchOf } from '../domain/search.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
-import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { type Given, statement } from '../ledger/libsql/statement-libsql.ts'
 import {
   allOf,
   bytesOf,
   inParts,
   listed,
-  orNull,
   partOf,
   type RunQuery,
   rowsOf,
@@ -50,8 +49,13 @@ export const transactionQueries = (run: RunQuery) => ({
   /** Newest first. */
   transactions: async (filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]> => {
     const search = searchOf(filter.q ?? '')
-    const args = argsOf(filter, search, page)
     const terms = termsOf(filter, search !== undefined)
+    const args: Given = {
+      ...Object.assign({}, ...terms.map((term) => term.args)),
+      ...(search && searchArgs(search)),
+      cursor: page.before,
+      limit: page.limit,
+    }
     const few = await narrowest(run, terms, args)
     const isFound = search !== undefined || few !== undefined
     const within = {
@@ -113,26 +117,6 @@ const SHOWN: Table = {
   own: `${bytesOf('metadata')} + ${bytesOf('error')}`,
 }
 
-function argsOf(
-  { status, gateway, reference, amount, currency, by = 'created', ...times }: TransactionFilter,
-  search: Search | undefined,
-  { before: cursor, limit }: Page,
-): Record<string, Value> {
-  const { after = 0, before = 0 } = times
-  const at = (ms: number) => (by === 'created' ? idAt(ms) : ms)
-  return {
-    ...orNull({ status, gateway, reference, amount, currency, cursor }),
-    ...(search && searchArgs(search)),
-    limit,
-    after: at(after),
-    before: at(before),
-    made_before: idAt(before + DAY_MS),
-  }
-}
-
-/** Ids begin with the time at which the payment was made. */
-const idAt = (ms: number): string => encodeTime(Math.min(Math.max(0, ms), 2 ** 48 - 1), 10)
-
 /** One filter of the list. */
 interface Term {
   /**
@@ -144,6 +128,8 @@ interface Term {
   rowids?: string | false
   /** Of the texts `s`, which are read by their rowids. */
   bounds?: string[]
+  /** Values of all names that it has. */
+  args?: Given
 }
 
 function termsOf(filter: TransactionFilter, isSearch: boolean): Term[] {
@@ -160,11 +146,13 @@ function termsOf(filter: TransactionFilter, isSearch: boolean): Term[] {
     reference !== undefined && {
       where: (free: string) => `${free}t.reference = :reference`,
       rowids: isSearch && rowidsBy('reference', 't.reference = :reference'),
+      args: { reference },
     },
     // Many rows have the same gateway. Its index would find all of them and sort them for one page.
     gateway !== undefined && {
       where: (free: string) => `${reference === undefined ? '+' : free}t.gateway = :gateway`,
       rowids: reference === undefined && rowidsBy('gateway_id', 't.gateway = :gateway'),
+      args: { gateway },
     },
   ].filter((term) => term !== false)
 }
@@ -182,6 +170,7 @@ function statusTerm(status: PaymentStatus, isSearch: boolean): Term {
     where: (free) => and(`${free}t.status = :status`, isOther),
     // Without a search, it finds a page soon.
     rowids: isSearch && isOther && rowidsBy('status_not_paid', and('t.status = :status', isOther)),
+    args: { status },
   }
 }
 
@@ -203,8 +192,12 @@ function moneyTerm({ amount, currency }: TransactionFilter): Term {
   return {
     where: () => `((${money('+t.')}) OR (${money('+t.paid_')}))`,
     rowids: `${requested} UNION ALL ${paid}`,
+    args: { amount, currency },
   }
 }
+
+/** Ids begin with the time at which the payment was made. */
+const idAt = (ms: number): string => encodeTime(Math.min(Math.max(0, ms), 2 ** 48 - 1), 10)
 
 /**
  * A span of time. The rowids of its payments rise with the ids, unless a clock was set back: until
@@ -225,15 +218,20 @@ function timeTerm({ by = 'created', after, before }: TransactionFilter, isSearch
         ...(after === undefined ? [] : [first]),
         ...(before === undefined ? [] : [last('id < :before')]),
       ],
+      args: {
+        ...(after !== undefined && { after: idAt(after) }),
+        ...(before !== undefined && { before: idAt(before) }),
+      },
     }
   }
   const rowids = rowidsBy(by, span(`t.${by}_at`))
-  if (before === undefined) return { where: () => span(`+t.${by}_at`), rowids }
+  if (before === undefined) return { where: () => span(`+t.${by}_at`), rowids, args: { after } }
   // Nothing is paid before it was made, but for the gateway's clock.
   return {
     where: () => and(span(`+t.${by}_at`), 't.id < :made_before'),
     rowids,
     bounds: [last('id < :made_before')],
+    args: { after, before, made_before: idAt(before + DAY_MS) },
   }
 }
 
@@ -244,7 +242,7 @@ const FEW = 20_000
 async function narrowest(
   run: RunQuery,
   terms: readonly Term[],
-  args: Record<string, Value>,
+  args: Given,
 ): Promise<string | undefined> {
   const indexes = terms.flatMap(({ rowids }) => rowids || [])
   if (indexes.length === 0) return undefined

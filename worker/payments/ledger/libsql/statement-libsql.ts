@@ -8,6 +8,9 @@ export interface Statement {
   args: Readonly<Record<string, Value>>
 }
 
+/** Values by name. Undefined: it has none. */
+export type Given = Readonly<Record<string, Value | undefined>>
+
 /** Values as the server is to store them: a number is a float, a bigint an integer. */
 export interface BoundStatement {
   sql: string
@@ -21,7 +24,7 @@ export type Row = Readonly<Record<string, string | number | null>>
  * A statement with those of `args` that it names. A name without a value would silently be NULL, so
  * it throws.
  */
-export function statement(sql: string, args: Readonly<Record<string, Value>> = {}): Statement {
+export function statement(sql: string, args: Given = {}): Statement {
   const named: Record<string, Value> = {}
   for (const name of namesIn(sql)) {
     const value = args[name]
