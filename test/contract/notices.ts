@@ -60,7 +60,9 @@ export function noticeContract({ name, published }: Board): void {
     const rules = async (repo: Repo, notices: PublishedRule[]) =>
       await repo.sync({ ...syncRoot(repo.run, { root: freshHash() }), notices })
     const notices = async (repo: Repo) => await repo.json<Notices>('/notices')
-    const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, PATIENT)
+    // What was lost on its way comes again after its lease of 30 s, or a failed alarm's minute.
+    const until = (isSo: () => boolean | Promise<boolean>) =>
+      vi.waitUntil(isSo, { ...PATIENT, timeout: 3 * PATIENT.timeout })
     const test = async (repo: Repo, on: unknown, scope = 'board:read board:lead') =>
       await repo.request('/notices/test', {
         method: 'POST',
