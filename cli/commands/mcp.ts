@@ -4,10 +4,10 @@ import { serveMcp } from '../../libraries/mcp/stdio.ts'
 import { aborted } from '../../system/run-in.ts'
 import { agentAbove } from '../claim/agent-process.ts'
 import { CLAIMING, claimantOf } from '../claim/claimant.ts'
+import { stdioCaller } from '../claim/stdio-caller.ts'
 import { define } from '../command.ts'
 import { VERSION } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
-import { stdioCaller } from '../stdio-caller.ts'
 import { noticeTo } from '../terminal.ts'
 
 export const command = define({

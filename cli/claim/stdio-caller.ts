@@ -2,18 +2,18 @@
 // board.
 
 import { randomBytes } from 'node:crypto'
-import { claimsOf } from '../libraries/client/requests.ts'
-import { type Caller, Refused } from '../libraries/mcp/caller.ts'
-import { defined } from '../worker/shared/json.ts'
-import { messageOf } from '../worker/shared/log.ts'
-import { coversPath } from '../worker/shared/repos.ts'
-import { sha256Hex } from '../worker/shared/sha256.ts'
-import { identify } from './claim/agent-process.ts'
-import type { Claimant, Place } from './claim/claimant.ts'
-import { claimsAt } from './claim/claims-at-edge.ts'
-import { forgetClaim, type KeptClaim, keepClaim, type Release } from './claim/kept-claims.ts'
-import { endKept } from './claim/watch-claims.ts'
-import type { Environment } from './context.ts'
+import { claimsOf } from '../../libraries/client/requests.ts'
+import { type Caller, Refused } from '../../libraries/mcp/caller.ts'
+import { defined } from '../../worker/shared/json.ts'
+import { messageOf } from '../../worker/shared/log.ts'
+import { coversPath } from '../../worker/shared/repos.ts'
+import { sha256Hex } from '../../worker/shared/sha256.ts'
+import type { Environment } from '../context.ts'
+import { identify } from './agent-process.ts'
+import type { Claimant, Place } from './claimant.ts'
+import { claimsAt } from './claims-at-edge.ts'
+import { forgetClaim, type KeptClaim, keepClaim, type Release } from './kept-claims.ts'
+import { endKept } from './watch-claims.ts'
 
 const ABANDONED: Release = { outcome: 'abandoned' }
 const SECRET_CHARS = 22
