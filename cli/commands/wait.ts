@@ -127,19 +127,19 @@ async function waitThrough(
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
+  const isHere = isAbsolute(first.at ?? '')
   // A URL stays what it is: nothing is read or asked again for it.
-  const look = isAbsolute(first.at ?? '') ? find : async () => undefined
+  const look = isHere ? find : async () => undefined
   const again = signalboxes(first.board, look, notice, signal)
   for (let target = first; ; ) {
     const moved = new AbortController()
     let next: Target | undefined
     const onAway = async () => {
-      const { at = '', edge } = target
       let found: Target | undefined
       do found = (await again.next()).value
-      while (!found?.edge && isAbsolute(at) && !signal.aborted)
+      while (!found?.edge && isHere && !signal.aborted)
       // At the same address, its stream comes back by itself.
-      if (!found?.edge || found.edge.url === edge?.url) return
+      if (!found?.edge || found.edge.url === target.edge?.url) return
       next = found
       moved.abort()
     }
