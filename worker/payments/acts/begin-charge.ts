@@ -163,8 +163,14 @@ function keysOf({ id, idempotencyKey: key, request, replaces }: ChargeStart): Ke
 type Way =
   | { to: 'nothing' }
   | { to: 'found'; found: FoundCharge }
-  /** Its gateway is called for one that began before. */
-  | { to: 'again'; transaction: TransactionRow; earlier: Earlier; keys: readonly ChargeKeyRow[] }
+  /** Its gateway is called for one that began before: `isOwn`, by an earlier try of this call. */
+  | {
+      to: 'again'
+      isOwn: boolean
+      transaction: TransactionRow
+      earlier: Earlier
+      keys: readonly ChargeKeyRow[]
+    }
   | ({ to: 'replace' } & Replacing)
   | { to: 'new' }
 
@@ -172,27 +178,26 @@ function wayOf(known: Known, start: ChargeStart): Way {
   const { mayCall, replaces } = start
   const before = chargeBefore(known, start)
   if (!before) return { to: mayCall ? 'new' : 'nothing' }
-  const isAgain = mayCall && mayCallAgain(before, start)
-  const transaction = isAgain ? calledBy(before, start) : before
-  const found = foundAs(transaction, known, start)
+  const found = foundAs(before, known, start)
   if (!mayCall) return { to: 'found', found }
+  const key = 'key' in found ? found.key : undefined
   const isOfKey = found.state === 'conflict' && found.over === 'key'
   if (
     replaces?.transactionId === before.id &&
     !isOfKey &&
     mayReplace(before, replaces, start.now)
   ) {
-    const key = 'key' in found ? found.key : undefined
     return { to: 'replace', stranded: before, replaces, key }
   }
-  if (found.state !== 'unknown' || transaction.called_by !== start.id) return { to: 'found', found }
-  // This call is repeated: the answer to its first try was lost.
-  const keys = found.key ? [found.key] : []
+  const isOwn = isOwnTry(before, start)
+  const isAgain = found.state === 'unknown' && (isOwn || mayBeCalledAgain(before, start))
+  if (!isAgain) return { to: 'found', found }
   return {
     to: 'again',
-    transaction,
+    isOwn,
+    transaction: isOwn ? before : calledBy(before, start),
     earlier: before.id === start.id ? 'none' : earlierCall(before),
-    keys,
+    keys: key ? [key] : [],
   }
 }
 
@@ -200,21 +205,20 @@ function wayOf(known: Known, start: ChargeStart): Way {
 function pausedInstead(
   rows: WorkingSet,
   way: Way,
-  { id, now, isReplacing, replaces }: ChargeStart,
+  { now, isReplacing, replaces }: ChargeStart,
 ): Paused | undefined {
   if (way.to === 'nothing') return { state: 'paused' }
   if (way.to === 'found') {
     const open = isReplacing ? openBy(way.found, now) : undefined
     return open && { state: 'paused', transactionId: open.transaction.id }
   }
-  const stored = way.to === 'again' ? rows.get('transactions', way.transaction.id) : undefined
-  // This call is repeated: it was begun before the pause.
-  if (stored?.called_by === id) return undefined
+  // It was begun before the pause.
+  if (way.to === 'again' && way.isOwn) return undefined
   const replaced = replaces && rows.get('transactions', replaces.transactionId)
   // So was this request, which has closed the page of the attempt that it replaces.
   if (replaces?.closedBy !== undefined && replaced?.called_by === replaces.closedBy)
     return undefined
-  return { state: 'paused', ...(stored && { transactionId: stored.id }) }
+  return { state: 'paused', ...(way.to === 'again' && { transactionId: way.transaction.id }) }
 }
 
 /** `replacedId`: of the attempt that it replaces. */
@@ -231,19 +235,15 @@ function recordCharge(
   recordAudit(rows, { id: replaces.eventId, by }, { ...replacing, about: transaction_id })
 }
 
-/** Its result is unknown, no call is under way, and a call cannot make a second payment. */
-function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
-  const { called_until: until } = transaction
-  return (
-    (isRepeatable(transaction, start, start.now) || until === NEVER_CALLED) &&
-    transaction.request_hash === start.requestHash &&
-    transaction.status === 'Pending' &&
-    transaction.charge_answer === null &&
-    // A gateway that has given it an id would not give its page again.
-    transaction.gateway_transaction_id === null &&
-    (until === null || until <= start.now)
-  )
-}
+/** This call has stored that it calls its gateway, and the answer to that was lost. */
+const isOwnTry = ({ called_by }: TransactionRow, { id }: ChargeStart): boolean => called_by === id
+
+/** Of one whose result is unknown: no call is under way, and one cannot make a second payment. */
+const mayBeCalledAgain = (row: TransactionRow, start: ChargeStart): boolean =>
+  (isRepeatable(row, start, start.now) || row.called_until === NEVER_CALLED) &&
+  // A gateway that has given it an id would not give its page again.
+  row.gateway_transaction_id === null &&
+  (row.called_until === null || row.called_until <= start.now)
 
 const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): TransactionRow => ({
   ...transaction,
@@ -345,9 +345,9 @@ function foundAs(
   if (newKey !== undefined && status !== 'Pending') {
     return { state: 'already_paid', transactionId: id }
   }
-  const { called_until: until, called_by } = transaction
+  const { called_until: until } = transaction
   const isWaiting = charge_answer === null && status === 'Pending'
-  const isUnderWay = isWaiting && isCalled(transaction, start.now) && called_by !== start.id
+  const isUnderWay = isWaiting && isCalled(transaction, start.now) && !isOwnTry(transaction, start)
   // A changed order may replace it, as soon as its call has ended.
   const isNext = isUnderWay && start.isReplacing === true && !byKey
   if (request_hash !== start.requestHash && !isNext) {
