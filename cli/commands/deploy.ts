@@ -25,8 +25,9 @@ import {
   edgesFolder,
   keepSecret,
   newSecret,
-  readSecret,
+  replaceSecret,
   secretsOf,
+  secretToSend,
   withSecretsFile,
   writeTokens,
 } from '../deploy/secrets.ts'
@@ -105,7 +106,7 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
   const place = { folder, choice, plan, wrangler, kept: join(kept, choice.name) }
   const given = await variablesIn(options.env, env)
   return options.dryRun
-    ? await rehearse(place, options, given, context)
+    ? await rehearse(place, given, context)
     : await upload(place, options, given, context)
 }
 
@@ -127,14 +128,12 @@ interface Place {
 /** All but the upload, on a copy: nothing that is kept changes. */
 async function rehearse(
   { folder, choice, plan, wrangler, kept }: Place,
-  options: Options,
   given: Environment,
   { io, env }: Context,
 ): Promise<number> {
-  const known = options.newSecret ? undefined : await readSecret(kept, 'auth-secret')
   const hasDatabase = folder.record?.payments === true
   const has = (name: string) => name === 'LIBSQL_URL' && hasDatabase
-  const sent = await secretsOf({ choice, kept }, given, known ?? newSecret(), has)
+  const sent = await secretsOf({ choice, kept }, given, newSecret(), has)
   if (choice.payments && sent.LIBSQL_URL === undefined) {
     noticeTo(io)(`Whether ${choice.name} has LIBSQL_URL was not asked: a dry run asks nobody.`)
   }
@@ -174,19 +173,22 @@ async function upload(
   }
   checkOwner(choice, deployed)
   const has = (name: string) => deployed.is === 'there' && deployed.names.includes(name)
-  const known = await readSecret(kept, 'auth-secret')
-  const isNew = options.newSecret || (known === undefined && deployed.is === 'absent')
-  const secret = isNew ? newSecret() : known
+  const { secret, isNew } = await secretToSend(kept, {
+    isThere: deployed.is === 'there',
+    wantsNew: options.newSecret,
+  })
   const sent = await secretsOf({ choice, kept }, given, secret, has)
   const summary = summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent })
   for (const line of summary) notice(line)
   if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
-  if (isNew && secret !== undefined) await keepSecret(kept, 'auth-secret', secret)
+  // If this process is ended now, the Worker may have either: both are kept.
+  if (isNew && secret !== undefined) await keepSecret(kept, 'new-auth-secret', secret)
   const { NOTICE_SECRET: notices } = sent
   const noticeFile = notices && (await keepSecret(kept, 'notice-secret', notices))
   return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
     const output = join(workDir, 'output.ndjson')
     if (!(await isDone(argumentsOf(choice, secretsFile), wranglerRun, output, io))) return FAILED
+    if (isNew) await replaceSecret(kept)
     const { board } = choice
     const files = secret && (await writeTokens(kept, { secret, board, now: Date.now() }))
     const url = (await deployedUrl(output)) ?? addressOf(choice)

@@ -2,7 +2,7 @@
 // folder of the user's state, since a folder of code may be pushed to where others read it.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { noticeSecret } from '../../system/local/notices.ts'
 import { mintTokens, reposOf } from '../../system/local/tokens.ts'
@@ -28,14 +28,33 @@ export function edgesFolder(env: Environment): string {
   return join(state, 'edges')
 }
 
-/** What signs tokens, and what signs notices to webhooks. */
-type Kept = 'auth-secret' | 'notice-secret'
+/** What signs tokens, what is to sign them when a deployment has ended well, what signs notices. */
+type Kept = 'auth-secret' | 'new-auth-secret' | 'notice-secret'
 
 /** Undefined: this machine has none. */
-export const readSecret = (kept: string, name: Kept): Promise<string | undefined> =>
+const readSecret = (kept: string, name: Kept): Promise<string | undefined> =>
   textIn(join(kept, name)).then((text) => text?.trim())
 
 export const newSecret = (): string => randomBytes(32).toString('hex')
+
+/**
+ * What a deployment sends to sign tokens. A new one whose deployment did not end well is sent
+ * again, since the Worker may have it. No secret: the Worker has one that is on another machine.
+ */
+export async function secretToSend(
+  kept: string,
+  { isThere, wantsNew }: { isThere: boolean; wantsNew: boolean | undefined },
+): Promise<{ secret: string | undefined; isNew: boolean }> {
+  const unfinished = await readSecret(kept, 'new-auth-secret')
+  if (unfinished !== undefined) return { secret: unfinished, isNew: true }
+  const known = await readSecret(kept, 'auth-secret')
+  const isNew = wantsNew || (known === undefined && !isThere)
+  return { secret: isNew ? newSecret() : known, isNew }
+}
+
+/** The Worker has the new one: only now does nothing need the one before. */
+export const replaceSecret = (kept: string): Promise<void> =>
+  rename(join(kept, 'new-auth-secret'), join(kept, 'auth-secret'))
 
 /** Resolves with its file. */
 export async function keepSecret(kept: string, name: Kept, secret: string): Promise<string> {

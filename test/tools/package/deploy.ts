@@ -68,7 +68,8 @@ if (args[0] === 'deployments') {
   if (FAKE_SAYS) console.log(FAKE_SAYS)
   const targets = ['https://lamps.ada.workers.dev', 'schedule: * * * * *']
   fs.writeFileSync(WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'deploy', targets }) + '\\n')
-  if (FAKE_HANGS) setInterval(() => undefined, 1_000)
+  const { ppid } = process
+  if (FAKE_HANGS) setInterval(() => process.ppid === ppid || process.exit(), 100)
   else process.exit(Number(FAKE_CODE ?? 0))
 }
 `
@@ -270,6 +271,30 @@ signalbox: Secrets        AUTH_SECRETS, NOTICE_SECRET
       const [first, second, third] = (await uploads()).map(({ secrets }) => secrets?.AUTH_SECRETS)
       expect(second).toBe(first)
       expect(third).not.toBe(first)
+    })
+
+    it('killed as it sends a new secret, it keeps that and the one before, and sends the new one again', async () => {
+      const { run, start, uploads, kept } = await place()
+      const there = { FAKE_TAG: 'edge-1' }
+      const file = (name: string) => readFile(join(kept(), name), 'utf8').then((it) => it.trim())
+      await run(NAMED)
+      const old = await file('auth-secret')
+      const { child, ended } = start([...NAMED, '--new-secret'], { ...there, FAKE_HANGS: '1' })
+      await vi.waitFor(async () => expect(await uploads()).toHaveLength(2), PATIENT)
+      child.kill('SIGKILL')
+      await ended
+      const sent = async () => (await uploads()).at(-1)?.secrets?.AUTH_SECRETS
+      const made = await sent()
+      expect(made).not.toBe(old)
+      const both = [await file('auth-secret'), await file('new-auth-secret')]
+      expect(both).toEqual([old, made])
+      // Nor does one that fails lose what the Worker may have.
+      const failed = await run(['--new-secret', '--yes'], { ...there, FAKE_CODE: '3' })
+      expect([failed.code, await sent(), await file('auth-secret')]).toEqual([1, made, old])
+      const { code, err } = await run(['--yes'], there)
+      expect([code, err]).toEqual([0, expect.stringContaining('AUTH_SECRETS (all tokens end)')])
+      expect([await sent(), await file('auth-secret')]).toEqual([made, made])
+      expect(await readdir(kept())).not.toContain('new-auth-secret')
     })
 
     it('sends no secret from a machine that has none, so that Cloudflare keeps its own', async () => {
