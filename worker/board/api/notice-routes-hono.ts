@@ -50,8 +50,8 @@ export function noticeRoutes({ repositories, signsNotices }: NoticeDeps): Hono<A
   })
   app.get('/due', async (c) => {
     const { path, repository } = open(c, 'board:write')
-    const due = await repository.dueCommands()
-    const commands = due.map(({ notice, at, ...rest }) => ({
+    const due = await repository.noticeTurn('commands', {})
+    const commands = (due ?? []).map(({ notice, at, ...rest }) => ({
       ...rest,
       at,
       text: sender.textOf(notice, path),
@@ -61,7 +61,7 @@ export function noticeRoutes({ repositories, signsNotices }: NoticeDeps): Hono<A
   })
   app.post('/due', limit, async (c) => {
     const { repository } = open(c, 'board:write')
-    const isKnown = await repository.commandRan(await bodyOf(c, checkCommandEnd))
+    const isKnown = await repository.noticeTurn('ran', await bodyOf(c, checkCommandEnd))
     if (!isKnown) throw new Problem('unknown_delivery', 'There is no notice with this id.')
     return c.json({ wire: WIRE }, 200, NO_STORE)
   })

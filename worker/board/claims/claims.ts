@@ -51,14 +51,14 @@ export interface ClaimTurns {
 }
 
 /** `now` in ms. */
-export type Turns = {
+export type ClaimMethods = {
   [Name in keyof ClaimTurns]: (
     asked: ClaimTurns[Name]['asked'],
     now: number,
   ) => Claimed<ClaimTurns[Name]['answer']>
 }
 
-export class Claims implements Turns {
+export class Claims implements ClaimMethods {
   readonly #board: ClaimsDeps['board']
   readonly #claims: ClaimStore
   readonly #writes: ClaimWrites

@@ -89,7 +89,7 @@ export class Deliveries {
   }
 
   /** What came of a try. */
-  tried(id: string, sent: Sent, random: number, now: number): void {
+  tried(id: string, sent: Sent, now: number, random: number): void {
     const row = this.#store.delivery(id)
     // Its rule may have gone while it was on its way.
     if (!row || row.state === 'delivered' || (row.state === 'failed' && !sent.ok)) return

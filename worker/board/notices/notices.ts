@@ -49,6 +49,21 @@ interface NoticesHost {
   log: Log
 }
 
+/** The methods that requests name: what each is asked, and what it answers. */
+export interface NoticeTurns {
+  commands: { asked: Record<string, never>; answer: DueCommand[] }
+  ran: { asked: CommandEnd; answer: boolean }
+}
+
+/** `now` in ms. */
+export type NoticeMethods = {
+  [Name in keyof NoticeTurns]: (
+    asked: NoticeTurns[Name]['asked'],
+    now: number,
+    random: number,
+  ) => NoticeTurns[Name]['answer']
+}
+
 interface NoticesDeps {
   store: NoticeStore
   board: Pick<
@@ -61,7 +76,7 @@ interface NoticesDeps {
   host: NoticesHost
 }
 
-export class Notices {
+export class Notices implements NoticeMethods {
   readonly #store: NoticeStore
   readonly #deliveries: Deliveries
   readonly #board: NoticesDeps['board']
@@ -130,9 +145,9 @@ export class Notices {
   }
 
   /** What came of sending one. */
-  tried(id: string, sent: Sent, random: number, now: number): void {
+  tried(id: string, sent: Sent, now: number, random: number): void {
     this.#board.transaction(() => {
-      this.#deliveries.tried(id, sent, random, now)
+      this.#deliveries.tried(id, sent, now, random)
       this.#save(this.#store.state(), now)
     })
   }
@@ -173,7 +188,7 @@ export class Notices {
   }
 
   /** For the sidecar, which runs them. Nobody else gets them meanwhile. */
-  commands(now: number): DueCommand[] {
+  commands(_: unknown, now: number): DueCommand[] {
     return this.#board.transaction(() => {
       const state = this.#store.state()
       const due = this.#deliveries.commands(state, now)
@@ -183,11 +198,11 @@ export class Notices {
   }
 
   /** False: there is no such delivery. */
-  ran({ id, error }: CommandEnd, random: number, now: number): boolean {
+  ran({ id, error }: CommandEnd, now: number, random: number): boolean {
     if (this.#store.delivery(id)?.to !== 'command') return false
     // A command has no status.
     const sent: Sent = error === undefined ? { ok: true, status: 0 } : { ok: false, error }
-    this.tried(id, sent, random, now)
+    this.tried(id, sent, now, random)
     return true
   }
 

@@ -7,9 +7,9 @@ import type { ClaimRefusal } from '../claims/claim-calls.ts'
 import type { ClaimTurns } from '../claims/claims.ts'
 import type { SettingsChange } from '../claims/settings-schema.ts'
 import type { BoardRules, NoticesShown, ShownDelivery } from '../notices/notice-calls.ts'
-import type { DueCommand } from '../notices/notice-deliveries.ts'
+import type { NoticeTurns } from '../notices/notices.ts'
 import type { ChangeStream } from '../streams/subscription.ts'
-import type { ChangesAnswer, ChangesRequest, CommandEnd, SyncAnswer, SyncRequest } from '../wire.ts'
+import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from '../wire.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
 
@@ -35,9 +35,11 @@ export interface RepositoryHandle extends ChangeStream {
   notices(): Promise<NoticesShown | undefined>
   /** What came of sending a test to each target of this rule. Undefined: there is none. */
   testNotice(on: NoticeCause): Promise<ShownDelivery[] | undefined>
-  dueCommands(): Promise<DueCommand[]>
-  /** False: there was no such command. */
-  commandRan(end: CommandEnd): Promise<boolean>
+  /** The caller has validated the request. Undefined: it is not published. */
+  noticeTurn<Name extends keyof NoticeTurns>(
+    name: Name,
+    asked: NoticeTurns[Name]['asked'],
+  ): Promise<NoticeTurns[Name]['answer'] | undefined>
   /**
    * Uses up an id that is valid once. False: it was used before. Remembered until `expiresAt` (ms).
    * It does not publish a repository.

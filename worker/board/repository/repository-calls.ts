@@ -2,8 +2,9 @@
 // they find its database, bring messages to streams, and wake it when something is due.
 
 import type { Log } from '../../shared/log.ts'
-import type { ClaimTurns, Turns } from '../claims/claims.ts'
+import type { ClaimMethods, ClaimTurns } from '../claims/claims.ts'
 import type { SendNotice } from '../notices/notice-sender.ts'
+import type { NoticeMethods } from '../notices/notices.ts'
 import type { OpenRepository } from './open-repository-sqlite.ts'
 import type { ClaimOutcome, PublishOutcome, RepositoryHandle } from './repositories.ts'
 import type { Published } from './repository.ts'
@@ -40,7 +41,7 @@ export function deliverDue(host: RepositoryHost, { notices }: OpenRepository): P
   const sending = requests.map(async (request) => {
     try {
       const sent = await host.sendNotice(request)
-      host.find()?.notices.tried(request.id, sent, Math.random(), host.now())
+      host.find()?.notices.tried(request.id, sent, host.now(), Math.random())
       await host.arm()
     } catch (error) {
       // Nobody waits for this: thrown, it would end a process, and payments with it.
@@ -65,8 +66,7 @@ export const CALLS = {
   settings: true,
   notices: true,
   testNotice: true,
-  dueCommands: true,
-  commandRan: true,
+  noticeTurn: true,
   spend: true,
 } satisfies Record<keyof RepositoryCalls, true>
 
@@ -96,8 +96,8 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
     async claims(name, asked) {
       const known = find()
       if (!known) return { ok: false, reason: 'unpublished' }
-      const turns: Turns = known.claims
-      const { frames, ...outcome } = turns[name](asked, now())
+      const claims: ClaimMethods = known.claims
+      const { frames, ...outcome } = claims[name](asked, now())
       host.send(frames)
       await host.arm()
       return outcome as ClaimOutcome<ClaimTurns[typeof name]['answer']>
@@ -117,15 +117,11 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       await host.arm()
       return known.notices.deliveries(ids)
     },
-    async dueCommands() {
-      const due = find()?.notices.commands(now()) ?? []
+    async noticeTurn(name, asked) {
+      const notices: NoticeMethods | undefined = find()?.notices
+      const answer = notices?.[name](asked, now(), Math.random())
       await host.arm()
-      return due
-    },
-    async commandRan(end) {
-      const isKnown = find()?.notices.ran(end, Math.random(), now()) ?? false
-      await host.arm()
-      return isKnown
+      return answer
     },
     spend: async (id, expiresAt) => make().spend(id, expiresAt, now()),
   }

@@ -166,7 +166,7 @@ class World {
     }
     const failed: Sent = { ok: false, error: 'It did not answer.' }
     const sent: Sent = how === 'ok' ? { ok: true, status: 204 } : failed
-    this.#open.notices.tried(request.id, sent, 1, this.now)
+    this.#open.notices.tried(request.id, sent, this.now, 1)
   }
 
   #arm(): void {
@@ -458,7 +458,7 @@ describe('a notice', () => {
     // Its host was off, so no alarm rang.
     world.now += 7 * 24 * HOUR
     expect(world.notices.hasCommands(world.now)).toBe(false)
-    expect(world.notices.commands(world.now)).toEqual([])
+    expect(world.notices.commands({}, world.now)).toEqual([])
     expect(world.notices.shown().deliveries).toMatchObject([{ state: 'failed' }])
   })
 
@@ -468,7 +468,7 @@ describe('a notice', () => {
     world.publish([todo('B', { status: 'blocked' })])
     world.pass(5 * SECOND)
     expect(world.toldOfCommands.at(-1)).toBeGreaterThan(world.now - 5 * SECOND)
-    expect(world.notices.commands(world.now)).toHaveLength(2)
+    expect(world.notices.commands({}, world.now)).toHaveLength(2)
   })
 
   it('that tests a command ends with the patience of who asked', () => {
