@@ -33,22 +33,23 @@ export interface RepositoryHost {
 
 /**
  * Sends the notices that are due, behind the turn: a receiver may take its time. Not async: what is
- * thrown in this turn is its caller's.
+ * thrown in this turn is its caller's, who arms the host: a process that dies before an answer came
+ * sends again.
  */
 export function deliverDue(host: RepositoryHost, { notices }: OpenRepository): Promise<void> {
   const { requests, hasCommands } = notices.due(host.now())
   if (hasCommands) host.signalCommands?.()
+  if (requests.length === 0) return Promise.resolve()
+  // Nobody waits for this: thrown, it would end a process, and payments with it.
+  const logged = (error: unknown) =>
+    host.log('error', 'board.alarm_failed', { error: String(error) })
   const sending = requests.map(async (request) => {
-    try {
-      const sent = await host.sendNotice(request)
-      host.find()?.notices.tried(request.id, sent, host.now(), Math.random())
-      await host.arm()
-    } catch (error) {
-      // Nobody waits for this: thrown, it would end a process, and payments with it.
-      host.log('error', 'board.alarm_failed', { error: String(error) })
-    }
+    const sent = await host.sendNotice(request)
+    host.find()?.notices.tried(request.id, sent, host.now(), Math.random())
   })
-  return Promise.all(sending).then(() => undefined)
+  return Promise.all(sending.map((each) => each.catch(logged)))
+    .then(() => host.arm())
+    .catch(logged)
 }
 
 /** A board whose alarm failed wakes again then: a disk that is full may have room by then. */
@@ -73,13 +74,17 @@ export const CALLS = {
 export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
   const { find, make, now } = host
 
-  /** A claim that is back with its task expires, too. */
-  async function publish<Answer>(published: Published<Answer>): Promise<PublishOutcome<Answer>> {
-    if (!published.ok) return published
-    const { answer, frames } = published
+  /** Ends a turn, whatever it did: streams get its frames, and the host wakes for what is due. */
+  async function ended<Answer>(answer: Answer, frames: readonly string[] = []): Promise<Answer> {
     host.send(frames)
     await host.arm()
-    return { ok: true, answer, signals: frames.length }
+    return answer
+  }
+
+  async function publish<Answer>(published: Published<Answer>): Promise<PublishOutcome<Answer>> {
+    if (!published.ok) return published
+    const { frames, ...outcome } = published
+    return await ended({ ...outcome, signals: frames.length }, frames)
   }
 
   return {
@@ -98,30 +103,24 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       if (!known) return { ok: false, reason: 'unpublished' }
       const claims: ClaimMethods = known.claims
       const { frames, ...outcome } = claims[name](asked, now())
-      host.send(frames)
-      await host.arm()
-      return outcome as ClaimOutcome<ClaimTurns[typeof name]['answer']>
+      return (await ended(outcome, frames)) as ClaimOutcome<ClaimTurns[typeof name]['answer']>
     },
     async settings(change) {
       const set = find()?.claims.set(change, now())
-      host.send(set?.frames ?? [])
-      await host.arm()
-      return set?.settings
+      return await ended(set?.settings, set?.frames)
     },
     notices: async () => find()?.notices.shown(),
     async testNotice(on) {
       const known = find()
       const ids = known?.notices.test(on, now())
       if (!known || !ids) return undefined
-      await deliverDue(host, known)
-      await host.arm()
+      // Armed while they are under way, too.
+      await ended(deliverDue(host, known))
       return known.notices.deliveries(ids)
     },
     async noticeTurn(name, asked) {
       const notices: NoticeMethods | undefined = find()?.notices
-      const answer = notices?.[name](asked, now(), Math.random())
-      await host.arm()
-      return answer
+      return await ended(notices?.[name](asked, now(), Math.random()))
     },
     spend: async (id, expiresAt) => make().spend(id, expiresAt, now()),
   }

@@ -154,9 +154,9 @@ export class RepositoryObject extends DurableObject {
 
   /** The only alarm of the object: does what is due, and arms it for what is due next. */
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
-    const known = this.#find()
-    if (!known) return
     try {
+      const known = this.#find()
+      if (!known) return
       this.#send(known.claims.expire(Date.now()))
       this.#sendAll(known.presence.onAlarm(Date.now()))
       this.ctx.waitUntil(deliverDue(this.#host, known))
