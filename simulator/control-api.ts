@@ -3,7 +3,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { readPlan } from './faults.ts'
-import { type Action, REFUND_STATUSES, remainderOf } from './payments.ts'
+import { type Action, REFUND_STATUSES } from './payments.ts'
 import type { Simulator } from './simulator.ts'
 
 /** `refund` is a refund by the staff of the gateway. */
@@ -80,16 +80,15 @@ export function controlApi(simulator: Simulator): Hono {
       const error = 'It takes a status, and an amount or a refundId.'
       return c.json({ error, code: 'invalid_request' }, 400)
     }
-    const { refundId, status, amount = remainderOf(payment) } = read.data
-    if (refundId !== undefined) {
-      const ended = simulator.endRefund(payment, refundId, status)
-      return ended?.ok ? c.json(ended.payment) : c.json(UNKNOWN, 404)
-    }
-    const isLeft = amount > 0 && amount <= remainderOf(payment)
-    const acted = isLeft ? simulator.refund(payment, { amount, status }) : undefined
-    if (acted?.ok) return c.json(acted.payment)
+    const { refundId, ...part } = read.data
+    const acted =
+      refundId === undefined
+        ? simulator.refund(payment, part)
+        : simulator.endRefund(payment, refundId, part.status)
+    if (!acted) return c.json(UNKNOWN, 404)
+    if (acted.ok) return c.json(acted.payment)
     const error = 'There is not so much of it to refund.'
-    return c.json({ error, code: 'wrong_state', state: payment.state }, 409)
+    return c.json({ error, code: 'wrong_state', state: acted.state }, 409)
   })
   api.post('/payments/:id/captures', async (c) => {
     const payment = payments.find(c.req.param('id'))

@@ -146,7 +146,14 @@ export function openPayment(order: Order, id: string, now: number): Payment {
   }
 }
 
-export type Moved = { ok: true; before: Payment; after: Payment } | { ok: false; state: State }
+export type Moved = { ok: true; before: Payment; after: Payment } | Refused
+
+/** `left`: what can be refunded, of a refund of more. */
+export interface Refused {
+  ok: false
+  state: State
+  left?: number
+}
 
 export interface MoveTerms {
   now: number
@@ -296,10 +303,13 @@ export class PaymentStore {
     return moved
   }
 
-  /** Adds a refund of a part, or changes its status. The caller has checked that it is possible. */
+  /** Adds a refund of a part, or changes its status. Refuses more than is left of the payment. */
   setRefund(payment: Payment, refund: Refund, now: number): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withRefund(before, refund, now)
+    if (refund.amount <= 0 || remainderOf(after) < 0) {
+      return { ok: false, state: before.state, left: remainderOf(before) }
+    }
     this.#change(after)
     return { ok: true, before, after }
   }

@@ -18,8 +18,8 @@ import {
   type Payment,
   PaymentStore,
   type Refund,
+  type Refused,
   remainderOf,
-  type State,
   type Transition,
   uncapturedOf,
 } from './payments.ts'
@@ -64,7 +64,7 @@ export type Acted =
       /** The token in the return URL; undefined if the gateway adds none. */
       returnToken(): Promise<string> | undefined
     }
-  | { ok: false; state: State }
+  | Refused
 
 /** The response to a charge waits at most this long for a webhook that is never accepted. */
 const MAX_BEFORE_ANSWER_MS = 5_000
@@ -153,7 +153,7 @@ export class Simulator {
   /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)
-    if (hasPartialRefunds && action === 'refund') return this.#refundPart(payment)
+    if (hasPartialRefunds && action === 'refund') return this.refund(payment)
     if (action === 'charge_back') return this.dispute(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
@@ -168,13 +168,29 @@ export class Simulator {
   }
 
   /**
-   * A refund that an API asks for, or staff with an amount, as the gateway makes them: of the whole
-   * payment, or of a part, which is the last of the returned payment's `refunds`. The caller has
-   * checked the amount.
+   * A refund as the gateway makes them: of the whole payment; or of a part, by default of all that
+   * is left. It is the last of the returned payment's `refunds`.
    */
   refund(payment: Payment, part?: RefundPart): Acted {
-    const { hasPartialRefunds } = this.traitsOf(payment.gateway)
-    return hasPartialRefunds ? this.#refundPart(payment, part) : this.#refundWhole(payment)
+    const before = this.payments.find(payment.id) ?? payment
+    const { hasPartialRefunds, refundsTakeTime } = this.traitsOf(before.gateway)
+    if (!hasPartialRefunds) return this.#refundWhole(before)
+    const isCaptured = before.state === 'authorized' && before.captures !== undefined
+    if (before.state !== 'paid' && !isCaptured) return { ok: false, state: before.state }
+    const refund: Refund = {
+      amount: remainderOf(before),
+      metadata: {},
+      status: refundsTakeTime ? 'pending' : 'succeeded',
+      ...part,
+      id: this.#newIdOf(before.gateway, 'refund'),
+      createdAt: this.now(),
+    }
+    const acted = this.#setRefund(before, refund)
+    if (!acted.ok) return acted
+    // The gateway's staff also gives the status in which it ends.
+    const outcome = refundsTakeTime && part?.status === undefined ? 'succeeded' : undefined
+    this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
+    return acted
   }
 
   #refundWhole(payment: Payment): Acted {
@@ -200,26 +216,6 @@ export class Simulator {
     if (state === 'refund_requested') {
       this.#clock.after(this.settings.refundMs, () => this.act(payment, 'refund'))
     }
-  }
-
-  /** Without a `part`, of all that is left. */
-  #refundPart(payment: Payment, part?: RefundPart): Acted {
-    const before = this.payments.find(payment.id) ?? payment
-    const isCaptured = before.state === 'authorized' && before.captures !== undefined
-    if (before.state !== 'paid' && !isCaptured) return { ok: false, state: before.state }
-    const { refundsTakeTime } = this.traitsOf(before.gateway)
-    const refund: Refund = {
-      amount: remainderOf(before),
-      metadata: {},
-      status: refundsTakeTime ? 'pending' : 'succeeded',
-      ...part,
-      id: this.#newIdOf(before.gateway, 'refund'),
-      createdAt: this.now(),
-    }
-    // The gateway's staff also gives the status in which it ends.
-    const outcome = refundsTakeTime && part?.status === undefined ? 'succeeded' : undefined
-    this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
-    return this.#setRefund(before, refund)
   }
 
   /**

@@ -6,14 +6,7 @@ import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
 import { DAY_MS, MINUTE_MS } from '../worker/payments/domain/time.ts'
 import { changing, IdempotencyKeys } from './idempotency-keys.ts'
-import {
-  type Dispute,
-  type Order,
-  type Payment,
-  type Refund,
-  remainderOf,
-  type Transition,
-} from './payments.ts'
+import type { Dispute, Order, Payment, Refund, Transition } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
 import {
   errorAnswer,
@@ -143,18 +136,17 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
     const { of, amount, metadata } = readRefund(form)
     return change(c, 'refund', find(of), () => {
       const payment = known(of, 'payment_intent', 'payment_intent')
+      const acted = simulator.refund(payment, { ...(amount && { amount }), metadata })
+      const refund = acted.ok ? acted.payment.refunds?.at(-1) : undefined
+      if (acted.ok && refund) return c.json(refundAnswer(refund, acted.payment))
       if (payment.state === 'refunded') {
         const message = 'The charge has already been refunded.'
         throw invalid('payment_intent', message, 'charge_already_refunded')
       }
-      const left = remainderOf(payment)
-      if (amount !== undefined && amount > left) {
-        const message = `Refund amount (${amount}) is greater than unrefunded amount (${left}).`
-        throw invalid('amount', message)
+      if (!acted.ok && acted.left !== undefined) {
+        const left = `unrefunded amount (${acted.left})`
+        throw invalid('amount', `Refund amount (${amount}) is greater than ${left}.`)
       }
-      const acted = simulator.refund(payment, { amount: amount ?? left, metadata })
-      const refund = acted.ok ? acted.payment.refunds?.at(-1) : undefined
-      if (acted.ok && refund) return c.json(refundAnswer(refund, acted.payment))
       const message = 'This PaymentIntent does not have a successful charge to refund.'
       throw invalid('payment_intent', message)
     })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Action, Order, State } from '../../simulator/payments.ts'
+import type { Action, Order, Refund, State } from '../../simulator/payments.ts'
 import { PaymentStore } from '../../simulator/payments.ts'
 import { redirect } from '../../simulator/redirect.ts'
 import { stripe } from '../../simulator/stripe.ts'
@@ -95,6 +95,21 @@ describe('the payment store', () => {
     )
     const kept = ['open', 'still open', 'processing', 'still processing', 'failed', 'still failed']
     expect(states).toEqual(kept)
+  })
+
+  it('refuses to refund more than is left, also by the status of an earlier refund', () => {
+    const opened = payments.open({ ...ORDER, gateway: 'stripe' }, 0)
+    if (!opened.ok) throw new Error('not opened')
+    payments.move(opened.payment, 'pay', { now: 1 })
+    const set = (id: string, amount: number, status: Refund['status']) =>
+      payments.setRefund(opened.payment, { id, amount, status, metadata: {}, createdAt: 2 }, 2)
+    expect(set('re-1', 25_001, 'pending')).toEqual({ ok: false, state: 'paid', left: 25_000 })
+    set('re-1', 20_000, 'failed')
+    set('re-2', 5_001, 'succeeded')
+    expect(set('re-1', 20_000, 'succeeded')).toEqual({ ok: false, state: 'paid', left: 19_999 })
+    expect(set('re-3', 0, 'succeeded')).toMatchObject({ ok: false })
+    const refunds = [{ status: 'failed' }, { id: 're-2' }]
+    expect(payments.find('id-1')).toMatchObject({ state: 'paid', refunds })
   })
 
   it('takes money for a payment that had failed', () => {
