@@ -26,6 +26,7 @@ import {
   keepSecret,
   newSecret,
   replaceSecret,
+  type Signing,
   secretsOf,
   secretToSend,
   withSecretsFile,
@@ -37,7 +38,6 @@ import {
   type Deployed,
   deploy,
   deployedAs,
-  deployedUrl,
   type Wrangler,
   type WranglerRun,
 } from '../deploy/wrangler.ts'
@@ -131,68 +131,72 @@ async function rehearse(
   given: Environment,
   { io, env }: Context,
 ): Promise<number> {
-  const hasDatabase = folder.record?.payments === true
-  const has = (name: string) => name === 'LIBSQL_URL' && hasDatabase
-  const sent = await secretsOf({ choice, kept }, given, newSecret(), has)
+  const names = folder.record?.payments ? ['LIBSQL_URL'] : []
+  const sent = await secretsOf({ choice, kept }, given, newSecret(), names)
   if (choice.payments && sent.LIBSQL_URL === undefined) {
     noticeTo(io)(`Whether ${choice.name} has LIBSQL_URL was not asked: a dry run asks nobody.`)
   }
-  return await withSecretsFile(await realpath(tmpdir()), sent, async (workDir, secretsFile) => {
+  return await withSecretsFile(await realpath(tmpdir()), sent, async (workDir, secretArgs) => {
     const dir = join(workDir, basename(folder.dir))
     await copyFolder(folder.dir, dir)
     await writeFolder(dir, plan)
     await checkName(dir, choice)
     const run = { wrangler, dir, env, signal: io.shutdownSignal() }
-    const args = [...argumentsOf(choice, secretsFile), '--dry-run']
-    const output = join(workDir, 'output.ndjson')
-    if (!(await isDone(args, run, output, io))) return FAILED
+    const { code } = await deploy(
+      [...argumentsOf(choice), ...secretArgs, '--dry-run'],
+      run,
+      workDir,
+    )
+    if (code !== 0) return failed(code, run, io)
     io.out(`It would be at ${addressOf(choice)}\n`)
     return 0
   })
 }
 
+/** Writes the folder, shows what would leave the machine, and sends it if it may. */
 async function upload(
-  { folder, choice, plan, wrangler, kept }: Place,
+  place: Place,
   options: Options,
   given: Environment,
   { io, env }: Context,
 ): Promise<number> {
-  const notice = noticeTo(io)
+  const { folder, choice, plan, wrangler, kept } = place
   makePrivateFolder(kept)
   await writeFolder(folder.dir, plan)
   await recordFolder(dirname(kept), folder, choice, plan)
   await checkName(folder.dir, choice)
-  const wranglerRun: WranglerRun = { wrangler, dir: folder.dir, env, signal: io.shutdownSignal() }
-  const deployed = await deployedAs(choice.name, wranglerRun)
-  if (deployed.is === 'unknown') {
-    notice(
-      `Whether there is a Worker ${choice.name} is not known: nothing was deployed. Its output:`,
-    )
-    io.err(`${deployed.said.trim()}\n`)
-    return FAILED
-  }
-  checkOwner(choice, deployed)
-  const has = (name: string) => deployed.is === 'there' && deployed.names.includes(name)
-  const { secret, isNew } = await secretToSend(kept, {
-    isThere: deployed.is === 'there',
-    wantsNew: options.newSecret,
-  })
-  const sent = await secretsOf({ choice, kept }, given, secret, has)
-  const summary = summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent })
-  for (const line of summary) notice(line)
+  const run: WranglerRun = { wrangler, dir: folder.dir, env, signal: io.shutdownSignal() }
+  const deployed = await findWorker(choice, run, io)
+  if (!deployed) return FAILED
+  const { isThere, names } = deployed
+  const signing = await secretToSend(kept, { isThere, wantsNew: options.newSecret })
+  const sent = await secretsOf(place, given, signing.secret, names)
+  const summary = summaryOf({ ...place, deployed, isNew: signing.isNew, sent })
+  for (const line of summary) noticeTo(io)(line)
   if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
-  // If this process is ended now, the Worker may have either: both are kept.
+  return await send({ choice, kept, sent, ...signing }, run, io)
+}
+
+interface Sending extends Pick<Place, 'choice' | 'kept'>, Signing {
+  sent: Readonly<Record<string, string>>
+}
+
+/** If this process is ended meanwhile, the Worker may have either secret: both are kept. */
+async function send(
+  { choice, kept, sent, secret, isNew }: Sending,
+  run: WranglerRun,
+  io: Context['io'],
+): Promise<number> {
   if (isNew && secret !== undefined) await keepSecret(kept, 'new-auth-secret', secret)
   const { NOTICE_SECRET: notices } = sent
   const noticeFile = notices && (await keepSecret(kept, 'notice-secret', notices))
-  return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
-    const output = join(workDir, 'output.ndjson')
-    if (!(await isDone(argumentsOf(choice, secretsFile), wranglerRun, output, io))) return FAILED
+  return await withSecretsFile(kept, sent, async (workDir, secretArgs) => {
+    const { code, url } = await deploy([...argumentsOf(choice), ...secretArgs], run, workDir)
+    if (code !== 0) return failed(code, run, io)
     if (isNew) await replaceSecret(kept)
     const { board } = choice
     const files = secret && (await writeTokens(kept, { secret, board, now: Date.now() }))
-    const url = (await deployedUrl(output)) ?? addressOf(choice)
-    io.out(report({ choice, url, files: files || undefined, noticeFile }))
+    io.out(report({ choice, url: url ?? addressOf(choice), files: files || undefined, noticeFile }))
     return 0
   })
 }
@@ -200,24 +204,11 @@ async function upload(
 const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.workers.dev`
 
 /** `--keep-vars`: what was set in the dashboard stays. */
-const argumentsOf = ({ name }: Choice, secretsFile: string | undefined): string[] => [
-  '--name',
-  name,
-  '--keep-vars',
-  ...(secretsFile === undefined ? [] : ['--secrets-file', secretsFile]),
-]
+const argumentsOf = ({ name }: Choice): string[] => ['--name', name, '--keep-vars']
 
-async function isDone(
-  args: readonly string[],
-  run: WranglerRun,
-  output: string,
-  io: Context['io'],
-): Promise<boolean> {
-  const code = await deploy(args, run, output)
-  if (code === 0) return true
-  const why = `wrangler failed (exit code ${code}): see its output.`
-  noticeTo(io)(run.signal.aborted ? 'Ended.' : why)
-  return false
+function failed(code: number, { signal }: WranglerRun, io: Context['io']): number {
+  noticeTo(io)(signal.aborted ? 'Ended.' : `wrangler failed (exit code ${code}): see its output.`)
+  return FAILED
 }
 
 /** The file of its owner may name another Worker. Throws UsageError. */
@@ -231,11 +222,24 @@ async function checkName(dir: string, { name }: Choice): Promise<void> {
   )
 }
 
-/** Throws UsageError for a Worker that no `signalbox deploy` made. */
-function checkOwner({ name }: Choice, deployed: Deployed): void {
-  if (deployed.is !== 'there') return
-  const { migration } = deployed
-  if (migration !== undefined && MIGRATIONS.includes(migration)) return
+/**
+ * What Cloudflare has of the Worker. Undefined: it cannot be known; a sentence is printed. Throws
+ * UsageError for one that no `signalbox deploy` made.
+ */
+async function findWorker(
+  { name }: Choice,
+  run: WranglerRun,
+  io: Context['io'],
+): Promise<Deployed | undefined> {
+  const found = await deployedAs(name, run)
+  if ('said' in found) {
+    const what = `Whether there is a Worker ${name} is not known`
+    noticeTo(io)(`${what}: nothing was deployed. Its output:`)
+    io.err(`${found.said.trim()}\n`)
+    return undefined
+  }
+  const { isThere, migration } = found
+  if (!isThere || (migration !== undefined && MIGRATIONS.includes(migration))) return found
   const why =
     migration === undefined
       ? 'it has no objects'

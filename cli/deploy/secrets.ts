@@ -37,14 +37,18 @@ const readSecret = (kept: string, name: Kept): Promise<string | undefined> =>
 
 export const newSecret = (): string => randomBytes(32).toString('hex')
 
-/**
- * What a deployment sends to sign tokens. A new one whose deployment did not end well is sent
- * again, since the Worker may have it. No secret: the Worker has one that is on another machine.
- */
+/** What signs tokens. */
+export interface Signing {
+  /** Undefined: what the Worker has, which is on another machine. */
+  secret: string | undefined
+  isNew: boolean
+}
+
+/** A new one whose deployment did not end well is sent again, since the Worker may have it. */
 export async function secretToSend(
   kept: string,
   { isThere, wantsNew }: { isThere: boolean; wantsNew: boolean | undefined },
-): Promise<{ secret: string | undefined; isNew: boolean }> {
+): Promise<Signing> {
   const unfinished = await readSecret(kept, 'new-auth-secret')
   if (unfinished !== undefined) return { secret: unfinished, isNew: true }
   const known = await readSecret(kept, 'auth-secret')
@@ -80,18 +84,18 @@ export async function noticeSecretOf(
   return (await readSecret(kept, 'notice-secret')) ?? own
 }
 
-/** What goes up with the code. `has`: whether the Worker has one already. Throws UsageError. */
+/** What goes up with the code. `names`: what the Worker has already. Throws UsageError. */
 export async function secretsOf(
   { choice: { payments }, kept }: { choice: Choice; kept: string },
   given: Environment,
   secret: string | undefined,
-  has: (name: string) => boolean,
+  names: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {
   const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken } = given
-  if (payments && !url && !has('LIBSQL_URL')) {
+  if (payments && !url && !names.includes('LIBSQL_URL')) {
     throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
   }
-  const hasOwn = has('NOTICE_SECRET')
+  const hasOwn = names.includes('NOTICE_SECRET')
   const notices = await noticeSecretOf(kept, given, { secret, hasOwn })
   return {
     ...(payments && url && { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }),
@@ -121,20 +125,20 @@ export async function writeTokens(
 }
 
 /**
- * A folder in `parent` that is gone when `use` has ended, however it ends. `secrets`: Undefined if
- * there are none; else the file with them, for wrangler alone.
+ * Makes a folder in `parent` that is gone when `use` has ended, however it ends. `args`: how
+ * wrangler, and nobody else, gets the secrets; none if there are none.
  */
 export async function withSecretsFile<Result>(
   parent: string,
   secrets: Readonly<Record<string, string>>,
-  use: (dir: string, secretsFile: string | undefined) => Promise<Result>,
+  use: (dir: string, args: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
   const dir = await mkdtemp(join(parent, 'deploying-'))
   try {
-    if (Object.keys(secrets).length === 0) return await use(dir, undefined)
+    if (Object.keys(secrets).length === 0) return await use(dir, [])
     const file = join(dir, 'secrets.json')
     await replacePrivateFile(file, JSON.stringify(secrets))
-    return await use(dir, file)
+    return await use(dir, ['--secrets-file', file])
   } finally {
     await rm(dir, { recursive: true, force: true })
   }

@@ -28,10 +28,10 @@ export function summaryOf({
   const isOurs = folder.record?.name === choice.name
   const there = isOurs ? 'exists, deployed from this folder' : 'exists, and this folder replaces it'
   const names = Object.keys(sent).map((name) =>
-    name === 'AUTH_SECRETS' && isNew && deployed.is === 'there' ? `${name} (all tokens end)` : name,
+    name === 'AUTH_SECRETS' && isNew && deployed.isThere ? `${name} (all tokens end)` : name,
   )
   return [
-    `Worker         ${choice.name}: ${deployed.is === 'there' ? there : 'is new'}`,
+    `Worker         ${choice.name}: ${deployed.isThere ? there : 'is new'}`,
     `Folder         ${folder.dir}${folder.isForeign ? ': not made by a run of yours' : ''}`,
     `Configuration  ${CONFIG_FILE}${plan.isConfigured ? ': not as this command writes it' : ''}`,
     `wrangler       ${lineOf(wrangler)}`,

@@ -70,34 +70,34 @@ export interface WranglerRun {
 }
 
 /** What Cloudflare has of a Worker. */
-export type Deployed =
-  | { is: 'absent' }
-  /** `said`: what wrangler printed. */
-  | { is: 'unknown'; said: string }
-  | {
-      is: 'there'
-      /** The name of the last migration of its objects. Absent: it has none. */
-      migration?: string
-      /** Secrets and variables that it has. */
-      names: readonly string[]
-    }
+export interface Deployed {
+  isThere: boolean
+  /** The name of the last migration of its objects. Absent: it has none. */
+  migration?: string
+  /** Secrets and variables that it has. */
+  names: readonly string[]
+}
 
 /** wrangler prints it with what the API answers: "This Worker does not exist on your account." */
 const NO_SUCH_WORKER = '[code: 10007]'
 
-export async function deployedAs(name: string, run: WranglerRun): Promise<Deployed> {
+/** `said`: what wrangler printed in place of an answer. */
+export async function deployedAs(
+  name: string,
+  run: WranglerRun,
+): Promise<Deployed | { said: string }> {
   const status = await ask(['deployments', 'status'], name, run)
   if (status.code !== 0) {
     const said = `${status.out}${status.err}`
-    return said.includes(NO_SUCH_WORKER) ? { is: 'absent' } : { is: 'unknown', said }
+    return said.includes(NO_SUCH_WORKER) ? { isThere: false, names: [] } : { said }
   }
   const [version] = VERSION_ID.exec(status.out) ?? []
-  if (version === undefined) return { is: 'unknown', said: status.out }
+  if (version === undefined) return { said: status.out }
   const { code, out, err } = await ask(['versions', 'view', version], name, run)
-  if (code !== 0) return { is: 'unknown', said: `${out}${err}` }
+  if (code !== 0) return { said: `${out}${err}` }
   const [, migration] = /"migration_tag":\s*"([^"]*)"/.exec(out) ?? []
   const names = Array.from(out.matchAll(/"name":\s*"([^"]*)"/g), ([, name = '']) => name)
-  return { is: 'there', names, ...(migration !== undefined && { migration }) }
+  return { isThere: true, names, ...(migration !== undefined && { migration }) }
 }
 
 const VERSION_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
@@ -117,19 +117,24 @@ async function ask(words: readonly string[], name: string, run: WranglerRun) {
 
 /**
  * Deploys what is in the folder. What wrangler prints and asks goes to and from the terminal.
- * `outputFile`: where it writes what it did. Resolves with its exit code.
+ * `workDir`: for what it writes of that. Resolves with its exit code, and the Worker's address.
  */
-export function deploy(
+export async function deploy(
   args: readonly string[],
   run: WranglerRun,
-  outputFile: string,
-): Promise<number> {
+  workDir: string,
+): Promise<{ code: number; url: string | undefined }> {
+  const outputFile = join(workDir, 'output.ndjson')
   const env = { ...run.env, WRANGLER_OUTPUT_FILE_PATH: outputFile }
   // Standard output is for our own lines.
-  return endOf(start(['deploy', ...args], { ...run, env }, ['inherit', 2, 2]))
+  const code = await endOf(start(['deploy', ...args], { ...run, env }, ['inherit', 2, 2]))
+  return { code, url: code === 0 ? await deployedUrl(outputFile) : undefined }
 }
 
-/** The address of the Worker, by what wrangler wrote. */
+/**
+ * By what wrangler wrote.
+ * @forTests Each kind of address, without a Worker.
+ */
 export async function deployedUrl(outputFile: string): Promise<string | undefined> {
   const text = (await textIn(outputFile)) ?? ''
   const entries = text.split('\n').filter(Boolean)
