@@ -87,7 +87,9 @@ export function openRepository(
     claims,
     agenda,
     presence,
-    host: { ...variables, startedAt, log },
+    ...variables,
+    startedAt,
+    log,
   })
   return {
     repository: new Repository({ board, claims: updates, presence, activity, notices }),
