@@ -204,9 +204,12 @@ export class Simulator {
 
   /** What happens to a payment by itself; also after a restart, which forgets the faults. */
   #schedule(payment: Payment): void {
-    const { state, expiresAt } = payment
+    const { id, state, expiresAt } = payment
     if (state === 'open') {
-      this.#clock.after(Math.max(expiresAt - this.now(), 0), () => this.act(payment, 'expire'))
+      this.#clock.after(Math.max(expiresAt - this.now(), 0), () => {
+        // Money that its payer has authorized is held for weeks: it does not end with the page.
+        if (this.payments.find(id)?.state === 'open') this.act(payment, 'expire')
+      })
     }
     for (const refund of payment.refunds ?? []) {
       const isWaiting =

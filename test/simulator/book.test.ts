@@ -102,6 +102,19 @@ describe('a simulator that is started again', () => {
     expect(stateOf(after, second)).toBe('expired')
   })
 
+  it('holds what is authorized when its page expires, before and after', async () => {
+    const before = start()
+    const payment = await charged(before, 'mollie', 'order-1')
+    before.act(payment, 'authorize')
+    await clock.advance(HOUR_MS)
+    expect(stateOf(before, payment)).toBe('authorized')
+    before.close()
+    const after = start()
+    await clock.advance(HOUR_MS)
+    expect(stateOf(after, payment)).toBe('authorized')
+    expect(after.capture(payment, { isFinal: true })).toMatchObject({ payment: { state: 'paid' } })
+  })
+
   it('makes a refund that the bank had accepted', async () => {
     const before = start()
     const payment = await charged(before, 'fib', 'order-1')
