@@ -125,7 +125,11 @@ export interface HostConfig {
 }
 
 /** `name` names the default data folder, so that two hosts do not open the same files. */
-export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostConfig {
+export function readHostConfig(
+  env: Environment,
+  name: 'deno' | 'node',
+  { room }: Pick<Config, 'room'>,
+): HostConfig {
   const whole = (name: string, value: unknown, min: number, max: number) => {
     const number = Number(value)
     if (Number.isInteger(number) && number >= min && number <= max) return number
@@ -139,7 +143,6 @@ export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostCon
   const count = (name: Limit, fallback: number) =>
     whole(name, text(name, String(fallback)), 1, 1_000_000)
   const metricsPort = text('METRICS_PORT', '')
-  const { each } = streamRoom(Number(text('MAX_STREAMS', String(DEFAULT_MAX_STREAMS))))
   return {
     hostname: text('HOST', '127.0.0.1'),
     port: portIn('PORT', env.PORT ?? 8787),
@@ -147,7 +150,7 @@ export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostCon
     consoleDir: text('CONSOLE_DIR', 'dist/console'),
     streams: {
       all: count('MAX_PROCESS_STREAMS', DEFAULT_MAX_STREAMS),
-      each: count('MAX_SUBJECT_STREAMS', each),
+      each: count('MAX_SUBJECT_STREAMS', room.each),
     },
     openRepositories: count('MAX_OPEN_REPOSITORIES', DEFAULT_OPEN_REPOSITORIES),
     silenceMs: count('SILENCE_SECONDS', DEFAULT_SILENCE_SECONDS) * 1_000,

@@ -34,7 +34,7 @@ const environment = await variables.catch((error: unknown) => {
   Deno.exit(2)
 })
 const config = readConfig(environment, file)
-const host = readHostConfig(environment, 'deno')
+const host = readHostConfig(environment, 'deno', config)
 // Without --allow-sys=ca it ends here, and not each charge with an error.
 if (config.payments) getCACertificates()
 const metrics = new Metrics()

@@ -79,7 +79,7 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
   const { installation, onBegun } = options
   const { beforeMetrics, stopWithinMs = STOP_WITHIN_MS } = options
   const config = readConfig(env, file, { embeds: true })
-  const host = readHostConfig(env, 'node')
+  const host = readHostConfig(env, 'node', config)
   const url = config.payments?.database.url ?? ''
   const embedded = isEmbedded(url) ? await openFile(fileOf(url)) : undefined
   try {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConfigError, readConfig, readHostConfig } from '../../worker/config.ts'
+import { ConfigError, type Environment, readConfig, readHostConfig } from '../../worker/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 
 it('names every malformed variable in one error', () => {
@@ -41,23 +41,25 @@ it('refuses rules of notices that could not be kept, and a secret that cannot si
   )
 })
 
+const hostConfig = (env: Environment) => readHostConfig(env, 'node', readConfig(env))
+
 it('refuses a port that is none', () => {
-  expect(() => readHostConfig({ PORT: 'http' }, 'node')).toThrow(ConfigError)
+  expect(() => hostConfig({ PORT: 'http' })).toThrow(ConfigError)
 })
 
 it('limits the streams of a process and of a subject, and how long a connection is silent', () => {
-  expect(readHostConfig({}, 'node')).toMatchObject({
+  expect(hostConfig({})).toMatchObject({
     streams: { all: 10_000, each: 2_500 },
     openRepositories: 200,
     silenceMs: 60_000,
   })
   const env = { MAX_STREAMS: '8', MAX_PROCESS_STREAMS: '100', SILENCE_SECONDS: '5' }
-  expect(readHostConfig(env, 'node')).toMatchObject({
+  expect(hostConfig(env)).toMatchObject({
     streams: { all: 100, each: 2 },
     silenceMs: 5_000,
   })
   const names = ['MAX_PROCESS_STREAMS', 'MAX_SUBJECT_STREAMS', 'MAX_OPEN_REPOSITORIES']
   for (const name of [...names, 'SILENCE_SECONDS']) {
-    expect(() => readHostConfig({ [name]: '0' }, 'node')).toThrow(name)
+    expect(() => hostConfig({ [name]: '0' })).toThrow(name)
   }
 })

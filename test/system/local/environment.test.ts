@@ -166,8 +166,7 @@ describe('a variable that is misspelt', () => {
       return given[name]
     }
     const env = new Proxy({}, { get })
-    readConfig(env, signalbox)
-    readHostConfig(env, 'node')
+    readHostConfig(env, 'node', readConfig(env, signalbox))
     const commands = await Promise.all(Object.values(COMMANDS).map(({ load }) => load?.()))
     const ofOptions = commands.flatMap((it) =>
       it?.command.options.flatMap(({ envVar }) => envVar ?? []),
