@@ -224,38 +224,44 @@ export class Board implements Records {
   /** `besides`: of a file that is restored. */
   #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
     const before = this.files.factsOf(path)
-    const hashBefore = this.files.hashOf(path)
     // Those that it had, too: another file may hold their ids from here on.
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#holders.nameOf(fact)))
-    // Before anything was taken everything is dirty, and no key that has a hash can be lost.
-    const isFirst = this.#isAllDirty && this.#hashes.size === 0
-    const wasClosed = isFirst ? NONE : this.#closedOf(names)
-    if (!isFirst) this.#touch(names)
-    for (const fact of before) this.#relations.remove(fact)
-    for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
-    if (after) this.files.put(path, after)
-    else this.files.delete(path)
-    this.trees.mainChanged(path, hashBefore)
-    if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
+    this.#touchAround(names, () => {
+      const hashBefore = this.files.hashOf(path)
+      for (const fact of before) this.#relations.remove(fact)
+      for (const fact of after?.facts ?? []) {
+        this.#relations.add(fact, besides && !besides.has(fact))
+      }
+      if (after) this.files.put(path, after)
+      else this.files.delete(path)
+      this.trees.mainChanged(path, hashBefore)
+      if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
+    })
     // Rare, and any record may show it.
     if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
-    if (facts.some(isOfTask)) {
-      // A file that comes later may be an old one that was moved here.
-      const at = this.#isRead ? Infinity : (after?.stat?.mtimeMs ?? 0)
-      this.#newsAt = Math.max(this.#newsAt, at)
+    if (!facts.some(isOfTask)) return
+    // A file that comes later may be an old one that was moved here.
+    const at = this.#isRead ? Infinity : (after?.stat?.mtimeMs ?? 0)
+    this.#newsAt = Math.max(this.#newsAt, at)
+  }
+
+  /** Marks what hangs on these names before the change, and after it, and what waits for them. */
+  #touchAround(names: ReadonlySet<string>, change: () => void): void {
+    // Before anything was taken everything is dirty, and no key that has a hash can be lost.
+    if (this.#isAllDirty && this.#hashes.size === 0) {
+      change()
+      return
     }
-    if (isFirst) return
+    const wasClosed = new Set([...names].filter((name) => this.#relations.isClosed(name)))
+    this.#touch(names)
+    change()
     this.#touch(names)
     for (const name of names) {
       if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
       this.#relations.touchDependents(name, this.#dirty)
     }
   }
-
-  /** Those that name a closed task. */
-  #closedOf = (names: Iterable<string>): ReadonlySet<string> =>
-    new Set([...names].filter((name) => this.#relations.isClosed(name)))
 
   /** Marks all records that these names may change. */
   #touch(names: Iterable<string>): void {
