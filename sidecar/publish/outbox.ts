@@ -55,6 +55,11 @@ export class Outbox {
     this.#changed.clear()
   }
 
+  /** What could not be read is due now. */
+  readNow(): void {
+    this.readAt = 0
+  }
+
   /** What could not be read is due again. */
   takeDue(now: number): void {
     if (now < this.readAt) return

@@ -64,8 +64,8 @@ interface Outcome {
 
 export class Publisher {
   readonly #deps: PublisherDeps
-  readonly #outbox: Outbox
-  readonly #retry: Retry
+  readonly #outbox: Readonly<Outbox>
+  readonly #retry: Readonly<Retry>
   readonly #socket: HeldSocket
   readonly #position = new Position()
   #store: StoreState | undefined
@@ -157,8 +157,8 @@ export class Publisher {
   /** Tries once more to send what is pending, for 3 s at most. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#retry.due = 0
-    this.#outbox.readAt = 0
+    this.#retry.tryNow()
+    this.#outbox.readNow()
     this.#sleeper.wake()
     this.#running ??= this.#end()
     const late = Promise.withResolvers<void>()
@@ -280,7 +280,7 @@ export class Publisher {
   #onSocket(inMs: number): void {
     const at = this.#deps.clock.elapsed() + inMs
     this.#syncAt = this.#socket.isOpen ? at : Math.min(this.#syncAt, at)
-    if (this.#retry.isWaiting) this.#retry.due = Math.min(this.#retry.due, at)
+    this.#retry.socketChanged(at)
     this.#sleeper.wake()
   }
 
@@ -292,7 +292,7 @@ export class Publisher {
   }
 
   #onFree(): void {
-    this.#retry.due = 0
+    this.#retry.tryNow()
     this.#outbox.addAll()
     this.#sleeper.wake()
   }

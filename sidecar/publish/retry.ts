@@ -97,6 +97,16 @@ export class Retry {
     return this.#askedAt !== NEVER
   }
 
+  /** There is nothing to wait for any more. */
+  tryNow(): void {
+    this.due = 0
+  }
+
+  /** Its socket was opened or lost: the end of another sidecar may have been said meanwhile. */
+  socketChanged(askAt: number): void {
+    if (this.isWaiting) this.due = Math.min(this.due, askAt)
+  }
+
   /** Something is to be sent. */
   changed(): void {
     this.due = Math.min(this.due, this.#askedAt + ASK_AGAIN_MS)
