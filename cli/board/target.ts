@@ -2,6 +2,7 @@
 // else among the files.
 
 import { realpath } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
@@ -43,12 +44,14 @@ export interface Target {
   board: string
   /** Absent: it is read from files alone. */
   edge?: BoardAtEdge
-  /** Where that is: the data folder of a running Signalbox, or a URL. */
+  /** Where that is: the data folder of a running Signalbox (`isDataFolder`), or a URL. */
   at?: string
   /** The folder of its project in the tree that leads. Absent: it is not known. */
   dir?: string | undefined
   open(since: string | undefined, signal: AbortSignal, onAway: () => unknown): WatchedBoard
 }
+
+export const isDataFolder = (at: string): boolean => isAbsolute(at)
 
 /**
  * Undefined: there is no board. `as`: what the token of a running Signalbox is for. Throws

@@ -3,14 +3,14 @@
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
-import { basename, isAbsolute, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { branchIn } from '../../sidecar/git/heads.ts'
 import { inTree, leadingFolder, linkedTreeOf, treeOf } from '../../sidecar/git/worktrees.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { isRunning } from '../../system/data/lock.ts'
 import { findProject } from '../../system/find-board.ts'
 import type { BoardAtEdge } from '../board/edge-board.ts'
-import { findTarget, TARGET } from '../board/target.ts'
+import { findTarget, isDataFolder, TARGET } from '../board/target.ts'
 import type { Context, Environment } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
@@ -120,7 +120,7 @@ async function whereItIsKept(input: Claiming, env: Environment): Promise<Claimin
   if (named === undefined || isPlaced) return input
   const kept = (await keptClaims(env)).find(({ claim }) => claim === named)
   if (!kept) return input
-  const place = isAbsolute(kept.at) ? { data: kept.at } : { url: new URL(kept.at) }
+  const place = isDataFolder(kept.at) ? { data: kept.at } : { url: new URL(kept.at) }
   return { ...input, options: { ...options, ...place, board: kept.board } }
 }
 

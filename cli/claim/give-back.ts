@@ -1,8 +1,8 @@
 // Ends a claim as its holder says. While no Signalbox of this user runs, that is kept, and the one
 // that runs next passes it on: its agent has ended by then.
 
-import { isAbsolute } from 'node:path'
 import { BoardError } from '../../libraries/client/types.ts'
+import { isDataFolder } from '../board/target.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
 import { noticeTo } from '../terminal.ts'
@@ -20,7 +20,7 @@ export async function giveBack(
   { io, env }: Pick<Context, 'io' | 'env'>,
 ): Promise<number> {
   // One that is elsewhere has no process here that could do it.
-  const passedOn = kept && isAbsolute(kept.at) ? kept : undefined
+  const passedOn = kept && isDataFolder(kept.at) ? kept : undefined
   const keep = async ({ task, board, ...kept }: KeptClaim): Promise<Answered> => {
     await keepClaim(env, { ...kept, task, board, release })
     const what = 'the release is kept, and passed on when it runs again'

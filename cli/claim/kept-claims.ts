@@ -23,7 +23,7 @@ const KEPT = z.object({
   actor: z.string(),
   /** The repository. */
   board: z.string(),
-  /** Whose edge has it: a data folder, which keeps its name when the port is another, or a URL. */
+  /** Whose edge has it, as Target has it: a data folder keeps its name when the port is another. */
   at: z.string(),
   /** Empty, and 0, until the edge has answered. */
   task: z.string(),

@@ -1,7 +1,8 @@
 // Which claim a command is about, by its secret.
 
-import { dirname, isAbsolute } from 'node:path'
+import { dirname } from 'node:path'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
+import { isDataFolder } from '../board/target.ts'
 import type { Context } from '../context.ts'
 import { OWN_CLAIM } from '../settings.ts'
 import { noticeTo } from '../terminal.ts'
@@ -58,5 +59,5 @@ export function ownAmong(
   return another ? undefined : only
 }
 
-const isAround = (here: string, dataDir: string): boolean =>
-  isAbsolute(dataDir) && isWithin(here, dirname(dataDir))
+const isAround = (here: string, at: string): boolean =>
+  isDataFolder(at) && isWithin(here, dirname(at))

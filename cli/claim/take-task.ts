@@ -2,14 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { isAbsolute } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claimed, ClaimRequest } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { defined } from '../../worker/shared/json.ts'
 import { edgeBoard } from '../board/edge-board.ts'
-import { signalboxes } from '../board/target.ts'
+import { isDataFolder, signalboxes } from '../board/target.ts'
 import type { Environment } from '../context.ts'
 import { EdgeRefused } from '../request.ts'
 import type { Claimant, Place, Placed } from './claimant.ts'
@@ -134,7 +133,7 @@ export interface Taken {
 
 /** It runs, and has not published yet what it has found. A board elsewhere may be misspelt. */
 const isEarly = (error: unknown, place: Place | undefined): boolean =>
-  place !== undefined && isAbsolute(place.at) && isCode(error, 'unknown_repository')
+  place !== undefined && isDataFolder(place.at) && isCode(error, 'unknown_repository')
 
 async function asItChanges(
   take: () => Promise<Taken>,

@@ -1,11 +1,10 @@
 // Waits for a change of a board, or for a task, and prints one line of JSON: for agents, which
 // would look again and again.
 
-import { isAbsolute } from 'node:path'
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
-import { findTarget, signalboxes, TARGET, type Target } from '../board/target.ts'
+import { findTarget, isDataFolder, signalboxes, TARGET, type Target } from '../board/target.ts'
 import { define } from '../command.ts'
 import type { Context } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
@@ -127,7 +126,7 @@ async function waitThrough(
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
-  const isHere = isAbsolute(first.at ?? '')
+  const isHere = isDataFolder(first.at ?? '')
   // A URL stays what it is: nothing is read or asked again for it.
   const look = isHere ? find : async () => undefined
   const again = signalboxes(first.board, look, notice, signal)
