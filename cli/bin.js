@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `signalbox`. Plain JavaScript, and nothing is imported before the check: a Node that is too old for
-// the rest must get as far as the sentence.
+// `signalbox`. Plain JavaScript, and nothing is imported before the check, which is `engines` of
+// package.json: a Node that is too old for the rest must get as far as the sentence.
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 

@@ -9,6 +9,7 @@ import type { ConfigChoice } from '../../cli/context.ts'
 import { hiding, secretValues } from '../../cli/payments/target.ts'
 import { type Io, saying } from '../../cli/terminal.ts'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import { StartError } from '../../system/start-error.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { REDIRECT } from './payments/fake-system.ts'
@@ -153,19 +154,21 @@ describe('signalbox in a checkout', () => {
   })
 
   it('says in one sentence that Node is too old, before it loads anything', async () => {
+    const needed = manifest.engines.node.replace('>=', '')
+    const sentence = `Node 22.21.9 is too old: Signalbox needs Node ${needed} or newer.`
     const old = '{value:{...process.versions,node:"22.21.9"}}'
     const pretend = `data:text/javascript,Object.defineProperty(process,"versions",${old})`
     const argv = ['--import', pretend, 'cli/bin.js', '--help']
     await expect(promisify(execFile)(process.execPath, argv)).rejects.toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'signalbox: Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.\n',
+      stderr: `signalbox: ${sentence}\n`,
     })
     const inJson = [...argv.slice(0, -1), 'serve', '--log', 'json']
     const refused = await promisify(execFile)(process.execPath, inJson).catch((error) => error)
     expect(JSON.parse(refused.stderr)).toMatchObject({
       level: 'error',
-      message: 'Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.',
+      message: sentence,
     })
   })
 

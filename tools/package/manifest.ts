@@ -17,7 +17,7 @@ export const TYPED: Readonly<Record<string, string>> = {
  * compares it with the provenance, so nobody else may name one.
  */
 export function packageManifest(repository: string | undefined) {
-  const { version, description, license, dependencies } = manifest
+  const { version, description, license, engines, dependencies } = manifest
   const types = (name: string) => ({ types: `./types/${TYPED[name]}.d.ts` })
   return {
     name: 'signalbox',
@@ -49,7 +49,7 @@ export function packageManifest(repository: string | undefined) {
       'schema.sql',
       'LICENSES.txt',
     ],
-    engines: { node: '>=22.22' },
+    engines,
     dependencies: Object.fromEntries(EXTERNAL.map((name) => [name, dependencies[name]])),
     publishConfig: { access: 'public', provenance: true },
   }
