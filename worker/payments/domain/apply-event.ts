@@ -63,18 +63,11 @@ export function applyEvent(known: Payment, event: WebhookEventRow, receipt: Rece
   const isMore = payment !== known && transaction.paid_at !== null
   const isPart = captured !== undefined && transaction.paid_at !== null
   const mismatch = isPart ? isMore && captured !== transaction.amount : isMismatch(payment, event)
-  const judged: Judged = {
-    ...event,
-    transaction_id: transaction.id,
-    from_status: transaction.status,
-    mismatch: mismatch ? 1 : 0,
-    outcome: outcomeOf(payment, event, mismatch),
-  }
+  const { id: transaction_id, status: from_status } = transaction
+  const row = { ...event, transaction_id, from_status, mismatch: mismatch ? 1 : 0 } as const
+  const judged = { ...row, judgement: judgementOf(payment, event, mismatch) }
   const moved = move(payment, judged, receipt)
-  // A set or a sum of refunds decides its own outcome, and more that was paid always counts.
-  const outcome = moved.outcome ?? judged.outcome
-  const isApplied = isMore && (outcome === 'unchanged' || outcome === 'illegal')
-  const stored = { ...judged, outcome: isApplied ? 'applied' : outcome }
+  const stored = { ...row, outcome: outcomeOf(judged, moved, isMore) }
   const raised = alertsOf(payment, stored, receipt).filter(
     ({ kind }) => kind !== 'amount_mismatch' || captured === undefined || !isPartKnown(known),
   )
@@ -96,7 +89,7 @@ export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   Refunded: [],
 }
 
-type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
+type Judgement = Exclude<Outcome, 'parked'>
 
 /**
  * What happens to a payment with status `from` when an event has status `to`.
@@ -108,8 +101,8 @@ export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
   return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
 }
 
-/** The money of a refund is gone, even if its amount differs, so a refund is always applied. */
-function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
+/** Of its status. The money of a refund is gone, even if its amount differs: none is rejected. */
+function judgementOf(payment: Payment, event: WebhookEventRow, mismatch: boolean): Judgement {
   const { status } = payment.transaction
   if (isRemark(event) || isLateRefund(payment, event)) return 'unchanged'
   // What is disputed was paid.
@@ -119,10 +112,24 @@ function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean):
   return judgement === 'applied' && isRefused ? 'rejected' : judgement
 }
 
-type Judged = WebhookEventRow & { from_status: PaymentStatus }
+/** `judgement`: before anything has moved. */
+type Judged = WebhookEventRow & { from_status: PaymentStatus; judgement: Judgement }
 
-/** `outcome`: of an event whose refunds decide it. */
-type Moved = Decision & { outcome?: Outcome }
+/** `areRefundsChanged`: by those that the event lists, or by their sum. */
+type Moved = Decision & { areRefundsChanged?: boolean }
+
+/**
+ * What is stored. In a payment that was paid, refunds decide it by whether they have changed; else
+ * the status does. More that was captured always counts.
+ */
+function outcomeOf(judged: Judged, { areRefundsChanged }: Moved, isMore: boolean): Outcome {
+  const { from_status, judgement } = judged
+  if (areRefundsChanged !== undefined && !isUnpaid(from_status)) {
+    return areRefundsChanged || isMore ? 'applied' : 'unchanged'
+  }
+  const isUnused = judgement === 'unchanged' || judgement === 'illegal'
+  return isMore && isUnused ? 'applied' : judgement
+}
 
 function move(payment: Payment, event: Judged, receipt: Receipt): Moved {
   const { now } = receipt
@@ -144,10 +151,10 @@ function moveMoney(payment: Payment, event: Judged, receipt: Receipt): Moved {
   if (isRemark(event)) {
     return event.refunds === null ? unchanged(payment) : applySet(payment, event, receipt)
   }
-  if (event.outcome === 'rejected') return unchanged(payment)
+  if (event.judgement === 'rejected') return unchanged(payment)
   const { now } = receipt
   const named = withKnownEnd(withLateMoney(withGatewayId(payment, event), event, now), event, now)
-  const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
+  const isStatus = event.judgement === 'applied' && !isRefund(event.to_status)
   const moved = isStatus ? changeStatus(named, event, now) : { payment: named, events: [] }
   const refunded = applyRefunds(moved.payment, event, receipt)
   const events = refunded.events.map((each) =>
@@ -164,8 +171,8 @@ const paidBy = ({ occurred_at, amount, currency }: WebhookEventRow) => ({
 })
 
 /** Money that came after the payment had ended: its status stays. */
-const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): Payment =>
-  event.outcome === 'late_payment' && payment.transaction.paid_at === null
+const withLateMoney = (payment: Payment, event: Judged, now: number): Payment =>
+  event.judgement === 'late_payment' && payment.transaction.paid_at === null
     ? withTransaction(payment, { ...paidBy(event), updated_at: now })
     : payment
 
@@ -226,7 +233,7 @@ const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEven
 function applyRefunds(payment: Payment, event: Judged, receipt: Receipt): Moved {
   if (event.refunds !== null) return applySet(payment, event, receipt)
   if (isRefund(event.to_status)) return applySum(payment, event, receipt)
-  const isMoved = event.outcome === 'applied' || event.outcome === 'late_payment'
+  const isMoved = event.judgement === 'applied' || event.judgement === 'late_payment'
   return isMoved ? settleRefunds(payment, payment, causeOf(event, receipt)) : unchanged(payment)
 }
 
@@ -237,7 +244,6 @@ const causeOf = (event: WebhookEventRow, { now }: Receipt) => ({
   eventId: event.event_id,
 })
 
-/** What it changes in a payment that was paid is its outcome, whatever status it has. */
 function applySet(payment: Payment, event: Judged, receipt: Receipt): Moved {
   const { now } = receipt
   const set = JSON.parse(event.refunds ?? '') as RefundSet
@@ -247,10 +253,8 @@ function applySet(payment: Payment, event: Judged, receipt: Receipt): Moved {
   const isEarly = isEarlyRefund(payment, event)
   const checked =
     isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment
-  const asked = askedAgain(checked, set, now)
-  if (isUnpaid(event.from_status)) return { ...settled, payment: asked }
-  const outcome = isSame && settled.events.length === 0 ? 'unchanged' : 'applied'
-  return { ...settled, payment: asked, outcome }
+  const areRefundsChanged = !isSame || settled.events.length > 0
+  return { ...settled, payment: askedAgain(checked, set, now), areRefundsChanged }
 }
 
 /**
@@ -284,19 +288,15 @@ function applySum(payment: Payment, event: Judged, receipt: Receipt): Moved {
   const sum = event.to_status === 'Refunded' ? paid : Math.max(0, Math.min(event.amount, paid))
   const { payment: summed, isAsked } = withRefundSum(payment, sum, at, now)
   if (isAsked) {
-    const isMoved = event.outcome === 'applied' && event.to_status !== transaction.status
+    const isMoved = event.judgement === 'applied' && event.to_status !== transaction.status
     const asked = unchanged(withTransaction(payment, { next_check_at: now }))
-    return { ...asked, ...(isMoved && { outcome: 'unchanged' }) }
+    return { ...asked, ...(isMoved && { areRefundsChanged: false }) }
   }
-  const to = event.outcome === 'applied' ? { to: event.to_status } : {}
+  const to = event.judgement === 'applied' ? { to: event.to_status } : {}
   const settled = settleRefunds(payment, summed, { ...causeOf(event, receipt), ...to })
   if (settled.payment === payment) return unchanged(payment)
   const checked = withNextCheck(withTransaction(settled.payment, seen), null, now)
-  return {
-    ...settled,
-    payment: checked,
-    ...(!isLateRefund(payment, event) && { outcome: 'applied' }),
-  }
+  return { ...settled, payment: checked, areRefundsChanged: true }
 }
 
 /** A gateway reports one failure. Which refund it was may be known only to the gateway. */
