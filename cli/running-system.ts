@@ -18,7 +18,6 @@ import { isSecretName } from '../worker/shared/secrets.ts'
 import { isOwnersAlone } from '../worker/shared/user-folders-node.ts'
 import type { Environment } from './context.ts'
 import { readEnvFile } from './environment.ts'
-import { type Finding, ok } from './findings.ts'
 import type { OptionsOf } from './setting.ts'
 import type { RUNNING } from './settings.ts'
 import { type Input, UsageError } from './usage.ts'
@@ -131,13 +130,6 @@ async function hasBoardIn(folder: string, dataDir: string): Promise<boolean> {
   const { boards } = (local && 'serve' in local ? local.serve : local) ?? { boards: [] }
   return boards.some(({ dir }) => isWithin(dir, folder))
 }
-
-/** Precedes the findings about a running system that was found, and not named. */
-export const takenFrom = ({ dir }: RunningStart): Finding =>
-  ok('system', `Edge, token and variables are those of the running signalbox of ${dir}.`)
-
-/** For an edge that was not named. */
-export const NO_EDGE = 'Not checked: name one with --edge or --data.'
 
 /** A folder that a person has named may be a link: it is the folder that the link leads to. */
 export function namedFolder(cwd: string, name: string): string {

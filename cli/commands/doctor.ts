@@ -15,15 +15,8 @@ import {
   checkNotices,
   checkToken,
 } from '../doctor/edge.ts'
-import { type Finding, report, warn } from '../findings.ts'
-import {
-  NO_DATA,
-  NO_EDGE,
-  type RunningStart,
-  runningStart,
-  systemIn,
-  takenFrom,
-} from '../running-system.ts'
+import { type Finding, NO_EDGE, report, takenFrom, warn } from '../doctor/findings.ts'
+import { NO_DATA, type RunningStart, runningStart, systemIn } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import {
   EDGE,

@@ -18,7 +18,7 @@ import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
 import type { LocalTokens } from '../../system/data/local-json.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
-import { error, type Finding, ok, some, warn } from '../findings.ts'
+import { error, type Finding, ok, some, warn } from './findings.ts'
 
 /** The kernel's queue of events that are not read yet. A larger burst loses events. */
 const QUEUE = 16_384

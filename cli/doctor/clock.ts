@@ -1,7 +1,7 @@
 // The doctor's checks of clocks. The edge judges by its own clock which webhooks are too old, and
 // which tokens have expired. Pure.
 
-import { error, type Finding, ok, warn } from '../findings.ts'
+import { error, type Finding, ok, warn } from './findings.ts'
 
 /** More than the rounding of a Date header and a slow answer can cause. */
 const WARN_MS = 5_000

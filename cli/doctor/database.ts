@@ -29,7 +29,7 @@ import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.
 import { isDamaged } from '../../worker/shared/file-errors.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import { error, type Finding, ok, warn } from '../findings.ts'
+import { error, type Finding, ok, warn } from './findings.ts'
 
 type Guarded = Pick<PaymentsConfig, 'installation' | 'realGateways'>
 type Checked = Guarded & Pick<PaymentsConfig, 'database'>

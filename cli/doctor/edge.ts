@@ -12,9 +12,9 @@ import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { readWhsecs } from '../../worker/shared/standard-webhook.ts'
 import type { Environment } from '../context.ts'
-import { error, type Finding, ok, some, warn } from '../findings.ts'
 import { ask, askEdge, type EdgeAddress, firstLineOf } from '../request.ts'
 import { OPTION_VARIABLES } from '../settings.ts'
+import { error, type Finding, ok, some, warn } from './findings.ts'
 
 const WRITE = 'board:write'
 const HOUR_MS = 3_600_000

@@ -12,9 +12,9 @@ import type {
 import { PROBE } from '../../worker/payments/webhooks/receive.ts'
 import { jsonIn } from '../../worker/shared/json.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import { error, type Finding, ok, warn } from '../findings.ts'
 import { signingSecret } from '../payments/target.ts'
 import { type Answer, ask, firstLineOf } from '../request.ts'
+import { error, type Finding, ok, warn } from './findings.ts'
 
 /** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Finding } from '../../cli/findings.ts'
+import type { Finding } from '../../cli/doctor/findings.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import type { PublishedRule } from '../../worker/shared/notice-schemas.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'

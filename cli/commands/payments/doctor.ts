@@ -2,10 +2,10 @@
 
 import { findProject } from '../../../system/find-board.ts'
 import { define } from '../../command.ts'
+import { report, takenFrom } from '../../doctor/findings.ts'
 import { checkPayments } from '../../doctor/payments.ts'
-import { report } from '../../findings.ts'
 import { PAYMENTS_TARGET } from '../../payments/target.ts'
-import { systemIn, takenFrom } from '../../running-system.ts'
+import { systemIn } from '../../running-system.ts'
 import { JSON_OUTPUT } from '../../settings.ts'
 
 export const command = define({

@@ -3,7 +3,7 @@
 
 import { expect } from 'vitest'
 import type { Environment } from '../../../cli/context.ts'
-import type { Finding } from '../../../cli/findings.ts'
+import type { Finding } from '../../../cli/doctor/findings.ts'
 import { secretValues } from '../../../cli/payments/target.ts'
 import { readPayments } from '../../../worker/payments/config/payments-config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'

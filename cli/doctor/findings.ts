@@ -1,6 +1,7 @@
 // What the checks of a doctor found, and how it is printed.
 
-import { jsonText, printable } from '../worker/shared/printable.ts'
+import { jsonText, printable } from '../../worker/shared/printable.ts'
+import type { RunningStart } from '../running-system.ts'
 
 export interface Finding {
   level: 'ok' | 'warn' | 'error'
@@ -14,6 +15,13 @@ type Find = (about: string, sentence: string) => Finding
 export const ok: Find = (about, sentence) => ({ level: 'ok', about, sentence })
 export const warn: Find = (about, sentence) => ({ level: 'warn', about, sentence })
 export const error: Find = (about, sentence) => ({ level: 'error', about, sentence })
+
+/** Precedes the findings about a running system that was found, and not named. */
+export const takenFrom = ({ dir }: RunningStart): Finding =>
+  ok('system', `Edge, token and variables are those of the running signalbox of ${dir}.`)
+
+/** For an edge that was not named. */
+export const NO_EDGE = 'Not checked: name one with --edge or --data.'
 
 /** Prints one line each, or one JSON object. Returns the exit code: 1 if there is an error. */
 export function report(
