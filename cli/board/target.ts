@@ -8,7 +8,7 @@ import { claimsOf } from '../../libraries/client/requests.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import { leadingFolder, locationOf } from '../../sidecar/git/worktrees.ts'
-import { noBoardIn, type StoreError } from '../../sidecar/layouts/registry.ts'
+import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
 import { isRunning } from '../../system/data/lock.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
@@ -19,7 +19,6 @@ import { addressOf } from '../request.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { RUNNING, TOKEN_FILE } from '../settings.ts'
-import { noticeTo } from '../terminal.ts'
 import { type Input, missing, refuseNeedless, UsageError } from '../usage.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import type { WatchedBoard } from './watched-board.ts'
@@ -225,18 +224,4 @@ export async function* signalboxes<Found>(
     yield await find().catch(() => undefined)
     await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
   }
-}
-
-/** The board that is meant, where it runs. Undefined: nowhere; a sentence is printed. */
-export async function runningBoard(
-  input: Input<TargetOptions>,
-  context: Context,
-): Promise<{ board: string; edge: BoardAtEdge } | undefined> {
-  const notice = noticeTo(context.io)
-  const target = await findTarget(input, context, notice)
-  if (target?.edge)
-    return { board: target.board, edge: { ...target.edge, path: target.edge.path ?? target.board } }
-  if (target) notice(`No Signalbox runs for ${target.board}: start it, or use --url.`)
-  else notice(noBoardIn(context.cwd, 'above or below').message)
-  return undefined
 }

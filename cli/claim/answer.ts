@@ -1,12 +1,16 @@
 // How a command about claims prints what the edge answers, and how it ends by that.
 
 import { BoardError } from '../../libraries/client/types.ts'
+import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
+import type { BoardAtEdge } from '../board/edge-board.ts'
+import { findTarget, type TargetOptions } from '../board/target.ts'
 import type { Context } from '../context.ts'
 import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
 import { EdgeRefused } from '../request.ts'
 import { noticeTo } from '../terminal.ts'
+import type { Input } from '../usage.ts'
 
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
 
@@ -36,4 +40,21 @@ export async function printAnswer(
     notice(error.message)
     return FAILED
   }
+}
+
+/** Asks the board that is meant, where it runs. Resolves with the exit code. */
+export async function askBoard(
+  input: Input<TargetOptions>,
+  context: Context,
+  ask: (at: { board: string; edge: BoardAtEdge }) => Promise<Answered>,
+): Promise<number> {
+  const notice = noticeTo(context.io)
+  const target = await findTarget(input, context, notice)
+  if (target?.edge) {
+    const { board, edge } = target
+    return await printAnswer(context.io, target, () => ask({ board, edge }))
+  }
+  if (target) notice(`No Signalbox runs for ${target.board}: start it, or use --url.`)
+  else notice(noBoardIn(context.cwd, 'above or below').message)
+  return FAILED
 }

@@ -1,11 +1,10 @@
 // The claims of a board, for its lead.
 
-import { runningBoard, TARGET } from '../board/target.ts'
-import { printAnswer } from '../claim/answer.ts'
+import { TARGET } from '../board/target.ts'
+import { askBoard } from '../claim/answer.ts'
 import { claimsAt } from '../claim/claims-at-edge.ts'
 import { claimsTable, heldBy } from '../claim/claims-text.ts'
 import { define } from '../command.ts'
-import { FAILED } from '../exit-codes.ts'
 import { JSON_OUTPUT } from '../settings.ts'
 
 export const command = define({
@@ -17,18 +16,14 @@ longer than SILENT_AFTER of the edge (20 min); or stalled, if the claim has expi
 has taken the task. --json has all of it: actors with their process, times, and the session of each
 claim. It needs a running Signalbox: that of the project, or of --url.`,
   options: [...TARGET, JSON_OUTPUT],
-  async run(input, context) {
-    const { io } = context
-    const target = await runningBoard(input, context)
-    if (!target) return FAILED
-    return await printAnswer(io, target, async () => {
-      const { sessions, tasks, silentAfterMs, now } = await claimsAt(target.edge).overview()
+  run: (input, context) =>
+    askBoard(input, context, async ({ board, edge }) => {
+      const { sessions, tasks, silentAfterMs, now } = await claimsAt(edge).overview()
       const titles = new Map(tasks.map(({ id, title }) => [id, title]))
       const held = heldBy(sessions, titles, { silentAfterMs, now })
-      if (input.options.json) return { line: { board: target.board, claims: held } }
+      if (input.options.json) return { line: { board, claims: held } }
       return held.length === 0
-        ? { text: `Nobody holds a task of ${target.board}.\n` }
+        ? { text: `Nobody holds a task of ${board}.\n` }
         : { text: claimsTable(held, now) }
-    })
-  },
+    }),
 })

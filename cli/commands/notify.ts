@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDelivery, Notices } from '../../libraries/api/types.ts'
 import { NOTICE_CAUSES } from '../../worker/shared/notice-rules.ts'
 import { printable } from '../../worker/shared/printable.ts'
-import { runningBoard, TARGET } from '../board/target.ts'
-import { printAnswer } from '../claim/answer.ts'
+import { TARGET } from '../board/target.ts'
+import { askBoard } from '../claim/answer.ts'
 import { define } from '../command.ts'
 import { FAILED } from '../exit-codes.ts'
 import { askEdge } from '../request.ts'
@@ -31,12 +31,9 @@ Signalbox: that of the project, or of --url with a token that has board:lead.`,
     if (isTest && rule === undefined) {
       throw new UsageError(`There is no rule ${on}: it is one of ${NOTICE_CAUSES.join(', ')}.`)
     }
-    const target = await runningBoard(input, context)
-    if (!target) return FAILED
-    const { path: board = '', ...edge } = target.edge
-    const notices = () => askEdge<Notices>(edge, '/notices', { board })
-    return await printAnswer(context.io, target, async () => {
+    return await askBoard(input, context, async ({ board, edge }) => {
       const { json } = input.options
+      const notices = () => askEdge<Notices>(edge, '/notices', { board })
       if (rule === undefined) {
         const all = await notices()
         return json ? { line: all } : { text: listed(all) }
