@@ -72,9 +72,7 @@ export function settingsRoutes({ repositories }: ClaimDeps): Hono<ApiEnv> {
     change: SettingsChange,
   ) => {
     readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
-    const settings = await repository.settings(change)
-    if (settings) return c.json(settings, 200, NOT_KEPT)
-    throw unpublished()
+    return c.json(answerOf(await repository.claims('settings', change)), 200, NOT_KEPT)
   }
   app.get('/', (c) => answer(c, repositories.open(pathOf(c, 'board:read')), {}))
   app.put('/', limit, async (c) => {

@@ -48,6 +48,7 @@ export interface ClaimTurns {
   claim: { asked: ClaimRequest; answer: NewClaim }
   renew: { asked: Renewal; answer: Held }
   release: { asked: Release; answer: Held }
+  settings: { asked: SettingsChange; answer: BoardSettings }
 }
 
 /** `now` in ms. */
@@ -143,18 +144,19 @@ export class Claims implements ClaimMethods {
 
   /**
    * Changes what a lead has set, in what is named. That counts as configuration, so programs that
-   * wait ask again. Undefined: the board is not published.
+   * wait ask again.
    */
-  set(change: SettingsChange, now: number): { settings?: BoardSettings; frames: string[] } {
+  settings(change: SettingsChange, now: number): Claimed<BoardSettings> {
     return this.#board.transaction(() => {
-      if (!this.#board.state().published) return { frames: [] }
+      if (!this.#board.state().published) return { ok: false, reason: 'unpublished', frames: [] }
       const before = this.#claims.settings()
       const settings = { ...before, ...change }
-      if (JSON.stringify(settings) === JSON.stringify(before)) return { settings, frames: [] }
+      const isSame = JSON.stringify(settings) === JSON.stringify(before)
+      if (isSame) return { ok: true, answer: settings, frames: [] }
       this.#claims.keepSettings(settings)
       const frames = [this.#board.append({ type: 'tasks-changed' }, now)]
       this.#log('info', 'board.settings', settings)
-      return { settings, frames }
+      return { ok: true, answer: settings, frames }
     })
   }
 

@@ -1,11 +1,9 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
-import type { BoardSettings } from '../../shared/board-settings.ts'
 import type { NoticeCause } from '../../shared/notice-rules.ts'
 import type { ClaimRefusal } from '../claims/claim-calls.ts'
 import type { ClaimTurns } from '../claims/claims.ts'
-import type { SettingsChange } from '../claims/settings-schema.ts'
 import type { BoardRules, NoticesShown, ShownDelivery } from '../notices/notice-calls.ts'
 import type { NoticeTurns } from '../notices/notices.ts'
 import type { ChangeStream } from '../streams/subscription.ts'
@@ -29,8 +27,6 @@ export interface RepositoryHandle extends ChangeStream {
     name: Name,
     asked: ClaimTurns[Name]['asked'],
   ): Promise<ClaimOutcome<ClaimTurns[Name]['answer']>>
-  /** What a lead set, with this change. Undefined: it is not published. */
-  settings(change: SettingsChange): Promise<BoardSettings | undefined>
   /** Undefined: it is not published. */
   notices(): Promise<NoticesShown | undefined>
   /** What came of sending a test to each target of this rule. Undefined: there is none. */

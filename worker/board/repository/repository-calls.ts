@@ -64,10 +64,9 @@ export const CALLS = {
   changes: true,
   read: true,
   claims: true,
-  settings: true,
   notices: true,
-  testNotice: true,
   noticeTurn: true,
+  testNotice: true,
   spend: true,
 } satisfies Record<keyof RepositoryCalls, true>
 
@@ -105,11 +104,11 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       const { frames, ...outcome } = claims[name](asked, now())
       return (await ended(outcome, frames)) as ClaimOutcome<ClaimTurns[typeof name]['answer']>
     },
-    async settings(change) {
-      const set = find()?.claims.set(change, now())
-      return await ended(set?.settings, set?.frames)
-    },
     notices: async () => find()?.notices.shown(),
+    async noticeTurn(name, asked) {
+      const notices: NoticeMethods | undefined = find()?.notices
+      return await ended(notices?.[name](asked, now(), Math.random()))
+    },
     async testNotice(on) {
       const known = find()
       const ids = known?.notices.test(on, now())
@@ -117,10 +116,6 @@ export function repositoryCalls(host: RepositoryHost): RepositoryCalls {
       // Armed while they are under way, too.
       await ended(deliverDue(host, known))
       return known.notices.deliveries(ids)
-    },
-    async noticeTurn(name, asked) {
-      const notices: NoticeMethods | undefined = find()?.notices
-      return await ended(notices?.[name](asked, now(), Math.random()))
     },
     spend: async (id, expiresAt) => make().spend(id, expiresAt, now()),
   }
