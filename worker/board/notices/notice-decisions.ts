@@ -29,8 +29,8 @@ export interface DecisionsDeps {
   claims: ClaimStore
   presence: Presence
   silentAfterMs: number
-  /** In ms; undefined: it need not wait for sidecars to report. */
-  startedAt: number | undefined
+  /** In ms: sidecars have their time to report after that. */
+  startedAt: number
 }
 
 export class Decisions {
@@ -131,6 +131,7 @@ export class Decisions {
   #facts(board: RepositoryState, rules: readonly StoredRule[], now: number): NoticeFacts {
     const sessions = this.#deps.board.openSessions()
     const { state, since } = this.#deps.presence.shownOf(board, now)
+    const hasListened = !isRecent(this.#deps.startedAt, REPORTS_SILENT_MS, now)
     const all = rules.some(({ on }) => readsAll(on))
     const ids = all ? undefined : new Set(sessions.map(({ task }) => task))
     return {
@@ -138,15 +139,10 @@ export class Decisions {
       config: this.#deps.board.config(),
       sessions,
       ended: this.#deps.claims.endedAfter(now - CLAIMS_OF_MS),
-      offlineSince: state === 'offline' && this.#hasListened(now) ? since : undefined,
+      offlineSince: state === 'offline' && hasListened ? since : undefined,
       isPaused: this.#deps.claims.settings().paused,
       now,
     }
-  }
-
-  #hasListened(now: number): boolean {
-    const { startedAt } = this.#deps
-    return startedAt === undefined || !isRecent(startedAt, REPORTS_SILENT_MS, now)
   }
 
   /** Since it was last decided. That a sidecar reports again may be no message. */
@@ -162,8 +158,6 @@ export class Decisions {
   }
 }
 
-type News = Cause & { since: number }
-
 /** Until the next look whether its sidecar is there. One that has ended in order is not missed. */
 function untilLookMs({ ended, socket }: RepositoryState): number {
   if (ended) return Infinity
@@ -173,7 +167,7 @@ function untilLookMs({ ended, socket }: RepositoryState): number {
 const isWhole = ({ pending, lacking }: RepositoryState): boolean =>
   Object.keys(pending).length === 0 && !lacking
 
-function noticeWith(causes: readonly News[]): Notice {
+function noticeWith(causes: readonly (Cause & { since: number })[]): Notice {
   const more = causes.length - MAX_CAUSES
   return {
     causes: causes.slice(0, MAX_CAUSES).map(({ key: _, isVague: __, since, ...cause }) => ({

@@ -60,7 +60,7 @@ export function openRepository(
     log = () => undefined,
     variables = readBoardVariables({}),
     elapsed,
-    startedAt,
+    startedAt = Number.NEGATIVE_INFINITY,
   }: Surroundings = {},
 ): OpenRepository {
   const kept = createBoardTables(sql)
