@@ -40,13 +40,9 @@ const PLATFORM_TRIES = 3
 /** Another socket of the same run took its place. */
 const REPLACED = 4001
 
-/** What is attached to the socket of a sidecar; to that of an isolate, how many streams it has. */
-interface OfSidecar {
-  run: number
-}
-
+/** Undefined: it is the socket of an isolate, which has a number of streams attached. */
 const runOf = (socket: WebSocket): number | undefined =>
-  (socket.deserializeAttachment() as OfSidecar | null)?.run
+  (socket.deserializeAttachment() as { run: number } | null)?.run
 
 const leads = (socket: WebSocket): number => runOf(socket) ?? 0
 
@@ -197,7 +193,7 @@ export class RepositoryObject extends DurableObject {
     if (others.length >= MAX_SIDECARS) return new Response(null, { status: 429 })
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server, [SIDECARS])
-    server.serializeAttachment({ run } satisfies OfSidecar)
+    server.serializeAttachment({ run })
     this.#send(known.presence.opened(run, Date.now()))
     // They may have become due since it synced, when it had no socket.
     if (known.notices.hasCommands(Date.now())) this.#signalCommands()
