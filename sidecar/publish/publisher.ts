@@ -157,7 +157,7 @@ export class Publisher {
   /** Tries once more to send what is pending, for 3 s at most. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#retry.tryNow()
+    this.#retry.tryBy(0)
     this.#outbox.readNow()
     this.#sleeper.wake()
     this.#running ??= this.#end()
@@ -280,7 +280,7 @@ export class Publisher {
   #onSocket(inMs: number): void {
     const at = this.#deps.clock.elapsed() + inMs
     this.#syncAt = this.#socket.isOpen ? at : Math.min(this.#syncAt, at)
-    this.#retry.socketChanged(at)
+    if (this.#retry.isWaiting) this.#retry.tryBy(at)
     this.#sleeper.wake()
   }
 
@@ -292,7 +292,7 @@ export class Publisher {
   }
 
   #onFree(): void {
-    this.#retry.tryNow()
+    this.#retry.tryBy(0)
     this.#outbox.addAll()
     this.#sleeper.wake()
   }

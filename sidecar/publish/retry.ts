@@ -97,19 +97,14 @@ export class Retry {
     return this.#askedAt !== NEVER
   }
 
-  /** There is nothing to wait for any more. */
-  tryNow(): void {
-    this.due = 0
-  }
-
-  /** Its socket was opened or lost: the end of another sidecar may have been said meanwhile. */
-  socketChanged(askAt: number): void {
-    if (this.isWaiting) this.due = Math.min(this.due, askAt)
+  /** Waits no longer than until then. */
+  tryBy(at: number): void {
+    this.due = Math.min(this.due, at)
   }
 
   /** Something is to be sent. */
   changed(): void {
-    this.due = Math.min(this.due, this.#askedAt + ASK_AGAIN_MS)
+    this.tryBy(this.#askedAt + ASK_AGAIN_MS)
   }
 
   /** `hasSocket`: the edge says there when another sidecar has ended. */
