@@ -247,6 +247,9 @@ const mayBe = (row: SettledRow, named: RefundRow | undefined) => (unit: Unit) =>
     ? unit.refund === named
     : row.refund === undefined || (unit.refund?.gateway_refund_id ?? null) === null
 
+const equal: Pass = (row, free, named) =>
+  free.filter(mayBe(row, named)).filter(isEqual(row)).slice(0, 1)
+
 const sumOf = (units: readonly Unit[]): number =>
   units.reduce((total, { amount }) => total + amount, 0)
 
@@ -256,9 +259,10 @@ function whole(row: SettledRow, units: readonly Unit[]): Unit[] {
   return own.length > 1 && sumOf(own) === row.amount ? own : []
 }
 
+/** One that is equal; or all whose sum it is. */
 const PASSES: readonly Pass[] = [
-  (row, free, named) => (named ? free.filter(mayBe(row, named)).filter(isEqual(row)) : []),
-  (row, free, named) => free.filter(mayBe(row, named)).filter(isEqual(row)),
+  (row, free, named) => (named ? equal(row, free, named) : []),
+  (row, free, named) => equal(row, free, named),
   (row, free, named) => {
     const own = free.filter(mayBe(row, named))
     const ofRefund = [...Map.groupBy(own, ({ refund }) => refund).values()]
@@ -279,13 +283,11 @@ function matchesOf(
     matches[at] = { units: taken, differs }
     free = free.filter((unit) => !taken.includes(unit))
   }
-  for (const [n, pass] of PASSES.entries()) {
+  for (const pass of PASSES) {
     for (const [at, row] of rows.entries()) {
       if (free.length === 0) return matches
       if (matches[at]?.units.length !== 0) continue
-      const found = pass(row, free, names[at])
-      // One of equal ones; or all whose sum it is.
-      take(at, n < 2 ? found.slice(0, 1) : found, false)
+      take(at, pass(row, free, names[at]), false)
     }
   }
   for (const [at, row] of rows.entries()) {
