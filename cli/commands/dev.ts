@@ -28,7 +28,7 @@ import { define } from '../command.ts'
 import { type Context, loadConfig } from '../context.ts'
 import { stopWithinMs, variablesIn } from '../environment.ts'
 import { greet } from '../greeting.ts'
-import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
+import { appeared, boardSentences, deliverySentences } from '../log-sentences.ts'
 import { publishedBy } from '../publish-settings.ts'
 import { alsoRunning, boardElsewhere, namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
@@ -123,8 +123,8 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       const here = system.boards().map(localBoard)
       return { ...local, path: here[0]?.path ?? repo, boards: here }
     }
-    const onBoard = boardNotices(notice)
-    const onDelivery = deliveryNotices(local.eventsUrl ?? '', notice)
+    const onBoard = boardSentences(notice)
+    const onDelivery = deliverySentences(local.eventsUrl ?? '', notice)
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const { agent } = own.tokens
     const system = await bringUp(running, context, {

@@ -8,7 +8,7 @@ import { define } from '../../cli/command.ts'
 import type { Context } from '../../cli/context.ts'
 import { variablesIn } from '../../cli/environment.ts'
 import { greet } from '../../cli/greeting.ts'
-import { appeared, boardNotices } from '../../cli/notices.ts'
+import { appeared, boardSentences } from '../../cli/log-sentences.ts'
 import { namedFolder } from '../../cli/running-system.ts'
 import { type OptionsOf, Setting } from '../../cli/setting.ts'
 import {
@@ -232,7 +232,7 @@ async function bringProcessesUp(plan: StartPlan): Promise<Omit<LocalJson, 'path'
   }
   const bringBoardUp = async () => {
     const { storeDir, followsLinks } = plan
-    const onBoard = boardNotices(notice)
+    const onBoard = boardSentences(notice)
     supervisor.start(
       sidecarProcess({
         storeDir,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { boardNotices, deliveryNotices } from '../../cli/notices.ts'
+import { boardSentences, deliverySentences } from '../../cli/log-sentences.ts'
 
 describe('the terminal', () => {
   it('shows once that a board is gone, and once that it is back, by its name', () => {
     const notices: string[] = []
-    const onEvent = boardNotices((sentence) => notices.push(sentence))
+    const onEvent = boardSentences((sentence) => notices.push(sentence))
     const [one, other] = [
       { board: '/b', root: '/b/.cairn' },
       { board: '/b/web#kiro', root: '/b/web/.kiro/specs' },
@@ -29,13 +29,13 @@ describe('the terminal', () => {
   it('shows which boards are left out, and why', () => {
     const notices: string[] = []
     const why = 'The board in /b/x is a link that leads out of it.'
-    boardNotices((sentence) => notices.push(sentence))('board.left_out', { why })
+    boardSentences((sentence) => notices.push(sentence))('board.left_out', { why })
     expect(notices).toEqual([why])
   })
 
   it('names each worktree, and says what is not known of it', () => {
     const notices: string[] = []
-    const onEvent = boardNotices((sentence) => notices.push(sentence))
+    const onEvent = boardSentences((sentence) => notices.push(sentence))
     onEvent('tree.found', { tree: 'feat', dir: '/b/feat', branch: 'feat/x' })
     onEvent('tree.found', { tree: 'old', dir: '/b/old' })
     onEvent('tree.no_merge_base', { tree: 'old', dir: '/b/old', why: 'nobody knows' })
@@ -53,7 +53,7 @@ describe('the terminal', () => {
   it('shows why a board cannot be read', () => {
     const notices: string[] = []
     const why = '/b/tasks cannot be read (EACCES)'
-    boardNotices((sentence) => notices.push(sentence))('store.unreadable', {
+    boardSentences((sentence) => notices.push(sentence))('store.unreadable', {
       board: 'b',
       root: '/b',
       why,
@@ -65,7 +65,9 @@ describe('the terminal', () => {
 
   it('shows once for each reason that events do not arrive, and once that they do again', () => {
     const notices: string[] = []
-    const onEvent = deliveryNotices('http://shop.test/events', (sentence) => notices.push(sentence))
+    const onEvent = deliverySentences('http://shop.test/events', (sentence) =>
+      notices.push(sentence),
+    )
     const failed = { type: 'PaymentSucceeded', error: 'connection refused' }
     onEvent('info', 'payments.delivery.delivered', {})
     onEvent('warn', 'payments.delivery.failed', failed)

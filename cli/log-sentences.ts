@@ -10,7 +10,7 @@ export const appeared = ({ path, layout, dir }: LocalBoard): string =>
  * Takes what sidecars log, and prints which boards are left out, and when the folder of one goes
  * away and is back.
  */
-export function boardNotices(
+export function boardSentences(
   notice: (sentence: string) => void,
 ): (event: string, fields: Readonly<Record<string, unknown>>) => void {
   /** Their names. A process that was started again, and finds none, knows no name. */
@@ -77,7 +77,7 @@ export function boardNotices(
  * it does again: without that, a wrong port looks like a payment that went well. Each reason is
  * printed once: behind a closed port there may be a wrong secret. `url`: where events are posted.
  */
-export function deliveryNotices(url: string, notice: (sentence: string) => void): Log {
+export function deliverySentences(url: string, notice: (sentence: string) => void): Log {
   const said = new Set<unknown>()
   return (_level, event, fields) => {
     const why = fields.status === undefined ? fields.error : answered(fields.status)
