@@ -116,8 +116,8 @@ export const namedIn = ({ options, typed }: Claiming): string | undefined =>
 async function whereItIsKept(input: Claiming, env: Environment): Promise<Claiming> {
   const { options } = input
   const named = namedIn(input)
-  const isPlaced = [options.url, options.board, options.data].some((it) => it !== undefined)
-  if (named === undefined || isPlaced) return input
+  const saysWhere = [options.url, options.board, options.data].some((it) => it !== undefined)
+  if (named === undefined || saysWhere) return input
   const kept = (await keptClaims(env)).find(({ claim }) => claim === named)
   if (!kept) return input
   const place = isDataFolder(kept.at) ? { data: kept.at } : { url: new URL(kept.at) }
@@ -135,7 +135,7 @@ function agentOf(pid: number | undefined): AgentProcess | undefined {
   return agent
 }
 
-/** Says where it is not. */
+/** False: no Signalbox runs for the board; a sentence is printed. */
 export function isPlaced(claimant: Claimant, io: Context['io']): claimant is Placed {
   const { place, board } = claimant
   const what = `A claim needs a running Signalbox, and none runs for ${board}`

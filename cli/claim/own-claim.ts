@@ -29,8 +29,8 @@ export async function ownClaim(
   const all = await keptClaims(env)
   const kept =
     named === undefined ? ownAmong(all, claimant) : all.find(({ claim }) => claim === named)
-  if (named !== undefined) return { claim: named, ...(kept && { kept }) }
-  if (kept) return { claim: kept.claim, kept }
+  const claim = named ?? kept?.claim
+  if (claim !== undefined) return { claim, ...(kept && { kept }) }
   const { actor, board } = claimant
   noticeTo(io)(`${actor} holds no claim of ${board}; --claim or --actor names another one.`)
   return undefined

@@ -91,7 +91,7 @@ async function run(input: Input<ClaimOptions>, context: Context): Promise<number
   return await runCommand(command, { ...taken, to, context: behind, ttlMs, tokenFile })
 }
 
-interface Claiming {
+interface Taking {
   asked: AbortSignal
   /** Who works. */
   self?: number
@@ -101,7 +101,7 @@ interface Claiming {
 async function claim(
   input: Input<ClaimOptions>,
   context: Context,
-  { asked, self, onTaken }: Claiming,
+  { asked, self, onTaken }: Taking,
 ): Promise<number> {
   const { io, env } = context
   const { wait, ttl, task, label, parent, tag, assignee, max, force } = input.options
