@@ -11,7 +11,7 @@ import { LOOPBACK } from '../system/local/ports.ts'
 import type { SharePlan, Sharing } from '../system/local/share.ts'
 import { startLink } from '../system/local/tokens.ts'
 import { printable } from '../worker/shared/printable.ts'
-import { announce, type Io } from './terminal.ts'
+import { announce, type Io, quote } from './terminal.ts'
 
 export interface Greeting {
   /** None: payments alone. */
@@ -186,9 +186,6 @@ function near(path: string, cwd: string): string {
   const short = relative(cwd, path)
   return short === '' || short.startsWith('..') ? path : short
 }
-
-export const quote = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 /**
  * For a phone that is to scan the link. `isTerminal`: it shows colours, and so the code dark on

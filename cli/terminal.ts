@@ -48,6 +48,10 @@ export function announce(io: Io, text: string, event: string, fields: Fields = {
   else io.out(text)
 }
 
+/** For a command that is shown: one word of a shell. */
+export const quote = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
 const SAID_AFTER_MS = 1_000
 
 /** Prints after a second of silence what is done: it would look as if it hung. */

@@ -1,6 +1,6 @@
 // What a deployment prints: what it is about to do, and what was done.
 
-import { quote } from '../greeting.ts'
+import { quote } from '../terminal.ts'
 import { type Choice, CONFIG_FILE, type EdgeFolder, type FolderPlan } from './edge-folder.ts'
 import type { TokenFiles } from './secrets.ts'
 import { type Deployed, lineOf, type Wrangler } from './wrangler.ts'
