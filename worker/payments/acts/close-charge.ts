@@ -2,7 +2,7 @@
 // Pure.
 
 import { CLOSED, cancelledBy, closedBy, isUnpayable, type Purpose } from '../domain/open-charge.ts'
-import { isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
+import { CALL_ENDED, isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import { type Act, type Paused, paymentIn, type Rules, type WorkingSet } from './act.ts'
@@ -85,7 +85,7 @@ export function endClosing(
     decide(rows) {
       const { transaction } = paymentIn(rows, id)
       if (transaction.called_by !== closedBy(closing)) return transaction
-      const freed = { ...transaction, called_by: null, called_until: null }
+      const freed = { ...transaction, ...CALL_ENDED }
       rows.put({ transactions: [freed] })
       return freed
     },

@@ -5,6 +5,7 @@ import { idMismatch } from '../domain/alerts.ts'
 import { endedCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import {
+  CALL_ENDED,
   type Decision,
   differs,
   NEVER_CALLED,
@@ -90,7 +91,6 @@ function finished(payment: Payment, end: ChargeEnd): Decision {
   const { transaction } = payment
   const isPending = transaction.status === 'Pending'
   const isOver = transaction.charge_answer !== null
-  const uncalled = { called_by: null, called_until: null }
   // If a webhook has changed its status before, there is nothing left to check.
   const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
   const identified = (id: string | undefined) =>
@@ -100,7 +100,7 @@ function finished(payment: Payment, end: ChargeEnd): Decision {
       if (isOver) return unchanged(payment)
       const { answer, nextCheckAt } = result
       const answered = withTransaction(payment, {
-        ...uncalled,
+        ...CALL_ENDED,
         ...identified(answer.gatewayTransactionId),
         ...checked(nextCheckAt),
         redirect_url: answer.redirectUrl ?? null,
@@ -112,17 +112,21 @@ function finished(payment: Payment, end: ChargeEnd): Decision {
     }
     case 'refused':
       // Another call got an answer in the meantime: the payment can still be paid.
-      if (!isPending || isOver) return unchanged(withTransaction(payment, uncalled))
+      if (!isPending || isOver) return unchanged(withTransaction(payment, CALL_ENDED))
       return refuse(payment, end, result.error)
     case 'unknown': {
-      if (isOver) return unchanged(withTransaction(payment, uncalled))
+      if (isOver) return unchanged(withTransaction(payment, CALL_ENDED))
       const { gatewayTransactionId, nextCheckAt } = result
-      const changes = { ...uncalled, ...identified(gatewayTransactionId), ...checked(nextCheckAt) }
+      const changes = {
+        ...CALL_ENDED,
+        ...identified(gatewayTransactionId),
+        ...checked(nextCheckAt),
+      }
       return unchanged(withTransaction(payment, { ...changes, updated_at: now }))
     }
     case 'unsent': {
       if (!isPending || isOver) return unchanged(payment)
-      const never = { called_by: null, called_until: NEVER_CALLED }
+      const never = { ...CALL_ENDED, called_until: NEVER_CALLED }
       return unchanged(withTransaction(payment, { ...never, next_check_at: result.nextCheckAt }))
     }
   }
@@ -134,8 +138,7 @@ function refuse(payment: Payment, { eventId: id, now }: ChargeEnd, error: Paymen
     error: JSON.stringify(error),
     next_check_at: endedCheckAt(payment.transaction, now),
     updated_at: now,
-    called_by: null,
-    called_until: null,
+    ...CALL_ENDED,
   })
   const event = newEvent('PaymentFailed', failed.transaction, { id, now })
   return { payment: failed, events: [event], alerts: [] }

@@ -10,6 +10,7 @@ import { newId } from './new-id.ts'
 import { closingError } from './open-charge.ts'
 import {
   type Alert,
+  CALL_ENDED,
   type Decision,
   hasEarlyRefund,
   isRefund,
@@ -201,7 +202,7 @@ function changeStatus(
     updated_at: now,
     ...(to === 'Paid' && paidBy(event)),
     error: event.error ?? (isClosed ? JSON.stringify(closing) : error),
-    ...(closing && { called_by: null, called_until: null }),
+    ...(closing && CALL_ENDED),
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
   const later = UNPAID_ENDS.includes(to) ? endedCheckAt(changed.transaction, now) : null

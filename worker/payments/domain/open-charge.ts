@@ -4,6 +4,7 @@
 import { unsettledAlert } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
+  CALL_ENDED,
   type Decision,
   isCalled,
   NEVER_CALLED,
@@ -159,8 +160,7 @@ export const cancelledBy = (error: PaymentError, now: number): Partial<Transacti
   error: JSON.stringify(error),
   next_check_at: null,
   updated_at: now,
-  called_by: null,
-  called_until: null,
+  ...CALL_ENDED,
 })
 
 /**

@@ -157,6 +157,9 @@ export const isOvertaken = (at: number, storedAt: number, now: number): boolean 
 /** As `called_until`: of a charge that was begun, and never sent to its gateway. */
 export const NEVER_CALLED = 0
 
+/** Its gateway is not called for it any more. */
+export const CALL_ENDED = { called_by: null, called_until: null } as const
+
 /** Its gateway is being called to charge it. */
 export const isCalled = (
   { called_until: until }: Pick<TransactionRow, 'called_until'>,
