@@ -3,7 +3,7 @@
 
 import { capturedIn, refusedPart } from './capture.ts'
 import { newId } from './new-id.ts'
-import { type Decision, type Payment, paidAmount } from './payment.ts'
+import { type Alert, type Decision, type Payment, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 
@@ -28,7 +28,7 @@ export function movementsOf(
   const moved = [
     ...paidOf(before.transaction, transaction),
     ...refundsOf(before, decision.payment),
-    ...besideOf(before, decision, event),
+    ...refusedOf(before, decision, event),
     ...refusedPartOf(before, decision.payment, event),
     ...disputesOf(before, decision.payment),
   ]
@@ -89,19 +89,19 @@ function refusedPartOf(before: Payment, after: Payment, event: WebhookEventRow |
   return amount === 0 ? [] : [{ kind: 'refused_paid', amount, currency } satisfies Moved]
 }
 
-/** Money that no payment counts. Reported again, it is the same alert, and no movement. */
-function besideOf(
+/** Money that is refused. Reported again, it is the same alert, and no movement. */
+function refusedOf(
   before: Payment,
   { alerts }: Pick<Decision, 'alerts'>,
   event: WebhookEventRow | undefined,
 ): Moved[] {
-  return alerts.flatMap(({ kind, subject }): Moved[] => {
-    const isKnown = before.alerts.some((row) => row.kind === kind && row.subject === subject)
-    if (isKnown || !event) return []
-    const { amount, currency } = event
-    const isRefused = kind === 'amount_mismatch' && event.outcome === 'rejected'
-    return isRefused ? [{ kind: 'refused_paid', amount, currency }] : []
-  })
+  if (event?.outcome !== 'rejected') return []
+  const { amount, currency } = event
+  const isKnown = ({ kind, subject }: Alert) =>
+    before.alerts.some((row) => row.kind === kind && row.subject === subject)
+  return alerts
+    .filter((alert) => alert.kind === 'amount_mismatch' && !isKnown(alert))
+    .map(() => ({ kind: 'refused_paid', amount, currency }))
 }
 
 /** What banks have taken of each dispute, or of each chargeback, and given back. */

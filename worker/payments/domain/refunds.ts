@@ -175,11 +175,13 @@ export function withRefundSum(payment: Payment, sum: number, at: number, now: nu
     missing -= row.amount
     return { ...row, status: 'succeeded', updated_at: now } as const
   })
-  const rest = refunds.find(isOfSum)
-  const raised = rest && { ...rest, amount: rest.amount + missing, updated_at: now }
   const settled = { ...payment, refunds }
   if (missing === 0) return { payment: settled, isAsked: false }
-  if (raised) return { payment: withRefund(settled, raised), isAsked: false }
+  const others = refunds.find(isOfSum)
+  if (others) {
+    const raised = { ...others, amount: others.amount + missing, updated_at: now }
+    return { payment: withRefund(settled, raised), isAsked: false }
+  }
   const row = staffRow(payment.transaction.id, { amount: missing, status: 'succeeded' }, now)
   return { payment: { ...settled, refunds: [...refunds, row] }, isAsked: false }
 }
