@@ -7,7 +7,6 @@ import {
   type DeliveryRow,
   NOTES,
   type NoteRow,
-  type OutboxRow,
   type RefundRow,
   type TransactionRow,
   toAlert,
@@ -33,6 +32,7 @@ import {
 import {
   type AuditedRow,
   type ReadEventRow,
+  type StoredRow,
   toAuditRecord,
   toCheck,
   toEventRecord,
@@ -40,8 +40,6 @@ import {
   toStoredEvent,
 } from './shown.ts'
 import type { Page } from './transactions-libsql.ts'
-
-type StoredRow = OutboxRow & { was_given_up: 0 | 1 }
 
 type FoundStory = ListedStory & {
   /** Its rows, but for disputes. */

@@ -48,11 +48,11 @@ export const toEventRecord = (row: ReadEventRow): EventRecord => ({
 
 export const toRefund = (row: RefundRow): RefundRecord => REFUNDS.show(row)
 
+/** `was_given_up`: by the listeners. */
+export type StoredRow = OutboxRow & { was_given_up: 0 | 1 }
+
 /** `deliveries`: those of all events of the payment. */
-export const toStoredEvent = (
-  row: OutboxRow & { was_given_up: 0 | 1 },
-  deliveries: readonly DeliveryRow[],
-): StoredEvent => ({
+export const toStoredEvent = (row: StoredRow, deliveries: readonly DeliveryRow[]): StoredEvent => ({
   ...OUTBOX.show(row),
   payload: json<StoredEvent['payload']>(row.payload) as StoredEvent['payload'],
   ...present({ listenersDoneAt: row.was_given_up === 1 ? null : timeIn(row.done_at) }),
