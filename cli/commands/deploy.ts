@@ -142,11 +142,7 @@ async function rehearse(
     await writeFolder(dir, plan)
     await checkName(dir, choice)
     const run = { wrangler, dir, env, signal: io.shutdownSignal() }
-    const { code } = await deploy(
-      [...argumentsOf(choice), ...secretArgs, '--dry-run'],
-      run,
-      workDir,
-    )
+    const { code } = await deploy(choice.name, [...secretArgs, '--dry-run'], run, workDir)
     if (code !== 0) return failed(code, run, io)
     io.out(`It would be at ${addressOf(choice)}\n`)
     return 0
@@ -174,12 +170,10 @@ async function upload(
   const summary = summaryOf({ ...place, deployed, isNew: signing.isNew, sent })
   for (const line of summary) noticeTo(io)(line)
   if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
-  return await send({ choice, kept, sent, ...signing }, run, io)
+  return await send({ ...place, ...signing, sent }, run, io)
 }
 
-interface Sending extends Pick<Place, 'choice' | 'kept'>, Signing {
-  sent: Readonly<Record<string, string>>
-}
+type Sending = Place & Signing & { sent: Readonly<Record<string, string>> }
 
 /** If this process is ended meanwhile, the Worker may have either secret: both are kept. */
 async function send(
@@ -191,7 +185,7 @@ async function send(
   const { NOTICE_SECRET: notices } = sent
   const noticeFile = notices && (await keepSecret(kept, 'notice-secret', notices))
   return await withSecretsFile(kept, sent, async (workDir, secretArgs) => {
-    const { code, url } = await deploy([...argumentsOf(choice), ...secretArgs], run, workDir)
+    const { code, url } = await deploy(choice.name, secretArgs, run, workDir)
     if (code !== 0) return failed(code, run, io)
     if (isNew) await replaceSecret(kept)
     const { board } = choice
@@ -202,9 +196,6 @@ async function send(
 }
 
 const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.workers.dev`
-
-/** `--keep-vars`: what was set in the dashboard stays. */
-const argumentsOf = ({ name }: Choice): string[] => ['--name', name, '--keep-vars']
 
 function failed(code: number, { signal }: WranglerRun, io: Context['io']): number {
   noticeTo(io)(signal.aborted ? 'Ended.' : `wrangler failed (exit code ${code}): see its output.`)

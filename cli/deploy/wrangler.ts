@@ -120,14 +120,17 @@ async function ask(words: readonly string[], name: string, run: WranglerRun) {
  * `workDir`: for what it writes of that. Resolves with its exit code, and the Worker's address.
  */
 export async function deploy(
+  name: string,
   args: readonly string[],
   run: WranglerRun,
   workDir: string,
 ): Promise<{ code: number; url: string | undefined }> {
   const outputFile = join(workDir, 'output.ndjson')
   const env = { ...run.env, WRANGLER_OUTPUT_FILE_PATH: outputFile }
+  // What was set in the dashboard stays.
+  const words = ['deploy', '--name', name, '--keep-vars', ...args]
   // Standard output is for our own lines.
-  const code = await endOf(start(['deploy', ...args], { ...run, env }, ['inherit', 2, 2]))
+  const code = await endOf(start(words, { ...run, env }, ['inherit', 2, 2]))
   return { code, url: code === 0 ? await deployedUrl(outputFile) : undefined }
 }
 
