@@ -198,12 +198,7 @@ async function servedStart(
   // One at the top of the project that appeared after the first.
   const others = boards.map((board) => board.path).filter((it) => !coversPath(below, it))
   const repos = [...below, ...others]
-  const tokens = await mintTokens(
-    secret,
-    repos,
-    Date.now(),
-    audience === undefined ? {} : { audience },
-  )
+  const tokens = await mintTokens(secret, repos, Date.now(), { audience })
   const local = { url, ...(publicUrl && { publicUrl }), path, boards, tokens, audience }
   return { dir, local, secret, served: { variables } }
 }

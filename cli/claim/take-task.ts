@@ -58,15 +58,8 @@ export async function takeTask(
     }
     const isAsked = own?.task === ''
     const claim = isAsked ? own.claim : randomBytes(16).toString('base64url')
-    const fresh = {
-      claim,
-      actor,
-      board: edge.path,
-      at,
-      ttlMs: ttl ?? TTL_MS,
-      task: '',
-      generation: 0,
-    }
+    const ttlMs = ttl ?? TTL_MS
+    const fresh = { claim, actor, board: edge.path, at, ttlMs, task: '', generation: 0 }
     const given = await askFirst({ ...fresh, ...held })
     // Only now: its end might have been taken back.
     if (own && !isAsked) await forgetClaim(env, own)

@@ -113,8 +113,9 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const { port, share } = options
     const plan = { location, file, repos, hasBoards: boards !== undefined, port, share, notice }
     const own = await prepareLocal(running, plan)
-    const log = openLog(data.logFile('signalbox'))
-    defer(log.close)
+    const logFile = openLogFile(data.logFile('signalbox'))
+    defer(logFile.close)
+    const write = createLog('json', logFile.write)
     const simulator = simulatorVariables(gatewaySecrets(own.secret), own.simulator)
     defer((await openSimulator(simulator)).close)
     const database = { database: databaseIn(data.dir), databaseToken: '' }
@@ -144,11 +145,11 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       sweepEveryMs: SWEEP_EVERY_MS,
       stopWithinMs: stopMs,
       log(...line) {
-        log.write(...line)
+        write(...line)
         onDelivery(...line)
       },
       sidecarLog(level, event, fields = {}) {
-        log.write(level, event, fields)
+        write(level, event, fields)
         onBoard(event, fields)
       },
     })
@@ -223,12 +224,6 @@ const projectsIn = (folders: readonly string[], search: Search): Promise<Project
     const ways = ' signalbox --example makes one, signalbox --no-board runs payments alone.'
     throw new UsageError(`${error.message}${search.only ? '' : ways}`)
   })
-
-/** Lines of JSON from the edge and the sidecar, in one file. */
-function openLog(path: string) {
-  const file = openLogFile(path)
-  return { write: createLog('json', file.write), close: file.close }
-}
 
 /** Does not wait for it. `failed` gets the reason if it could not be opened. */
 function openBrowser(url: string, failed: (why: string) => void): void {
