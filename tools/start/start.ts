@@ -194,8 +194,8 @@ async function childFailed(sentence: string, dir: string): Promise<StartError> {
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 async function bringProcessesUp(plan: StartPlan): Promise<Omit<LocalJson, 'path' | 'boards'>> {
   const { data, own, host, repo, boards, held, supervisor, notice, signal } = plan
-  const { secret, url: edge, ports, tokens, simulator, location } = own
-  const { env } = location
+  const { secret, url: edge, ports, tokens, simulator } = own
+  const { env } = own.location
   const compiled = compileCache(env)
   const machine = {
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
@@ -207,8 +207,8 @@ async function bringProcessesUp(plan: StartPlan): Promise<Omit<LocalJson, 'path'
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
-    const location = { dir: data.databaseDir, port: ports.database, publicKey }
-    supervisor.start(libsqlServer(location, { env: machine, logFile: data.logFile('sqld') }))
+    const settings = { dir: data.databaseDir, port: ports.database, publicKey }
+    supervisor.start(libsqlServer(settings, { env: machine, logFile: data.logFile('sqld') }))
     await untilAnswers(`${database}/health`, inTime('The database'))
     const opened = libsqlDatabase({ url: database, authToken: databaseToken }, Date.now)
     await prepareSchema(opened, { notice, signal })
