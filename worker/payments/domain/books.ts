@@ -16,8 +16,8 @@ interface Cause {
 type Moved = Pick<MovementRow, 'kind' | 'amount'> & Partial<MovementRow>
 
 /**
- * The movements of one decision. Those of a payment, without `refused_paid`, `disputed` and
- * `dispute_returned`, add up to what was paid less what was refunded.
+ * The movements of one decision. Those of a payment, without `BESIDE_SUMS`, add up to what was paid
+ * less what was refunded.
  */
 export function movementsOf(
   before: Payment,

@@ -107,7 +107,7 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** What the books have. The last three are of money that no payment counts. */
+/** What the books have. */
 export const MOVEMENT_KINDS = [
   'paid',
   'late_paid',
@@ -119,7 +119,7 @@ export const MOVEMENT_KINDS = [
 ] as const
 export type MovementKind = (typeof MOVEMENT_KINDS)[number]
 
-/** Their money is in no sum of a payment. */
+/** Those of money that no payment counts: it is in no sum of one. */
 export const BESIDE_SUMS: readonly MovementKind[] = ['refused_paid', 'disputed', 'dispute_returned']
 
 /** Those about an event, and not about the money of the payment: the payment does not name them. */
