@@ -116,13 +116,9 @@ function finished(payment: Payment, end: ChargeEnd): Decision {
       return refuse(payment, end, result.error)
     case 'unknown': {
       if (isOver) return unchanged(withTransaction(payment, CALL_ENDED))
-      const { gatewayTransactionId, nextCheckAt } = result
-      const changes = {
-        ...CALL_ENDED,
-        ...identified(gatewayTransactionId),
-        ...checked(nextCheckAt),
-      }
-      return unchanged(withTransaction(payment, { ...changes, updated_at: now }))
+      const { gatewayTransactionId: id, nextCheckAt } = result
+      const changes = { ...CALL_ENDED, ...identified(id), ...checked(nextCheckAt), updated_at: now }
+      return unchanged(withTransaction(payment, changes))
     }
     case 'unsent': {
       if (!isPending || isOver) return unchanged(payment)

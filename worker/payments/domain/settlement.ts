@@ -262,7 +262,7 @@ function whole(row: SettledRow, units: readonly Unit[]): Unit[] {
 /** One that is equal; or all whose sum it is. */
 const PASSES: readonly Pass[] = [
   (row, free, named) => (named ? equal(row, free, named) : []),
-  (row, free, named) => equal(row, free, named),
+  equal,
   (row, free, named) => {
     const own = free.filter(mayBe(row, named))
     const ofRefund = [...Map.groupBy(own, ({ refund }) => refund).values()]
