@@ -31,15 +31,15 @@ export class KeptTrees {
   }
 
   /** Hands over what is known of each, and answers which they are. */
-  async load(copies: { restore(trees: readonly KeptTree[]): void }): Promise<TreeNow[]> {
-    const trees: KeptTree[] = []
+  async load(copies: { restore(kept: ReadonlyMap<string, KeptFiles>): void }): Promise<TreeNow[]> {
+    const trees = new Map<string, KeptTree>()
     await this.#file.load((line) => {
       const tree = JSON.parse(line) as KeptTree
       this.#lines.set(tree.now.name, line)
-      trees.push(tree)
+      trees.set(tree.now.name, tree)
     })
     copies.restore(trees)
-    return trees.map(({ now }) => now)
+    return [...trees.values()].map(({ now }) => now)
   }
 
   /** Writes nothing where all is as it was. */

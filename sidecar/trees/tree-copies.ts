@@ -60,9 +60,9 @@ export class TreeCopies {
     return names
   }
 
-  /** Takes what an earlier run knew of trees. */
-  restore(kept: readonly (KeptFiles & { now: Pick<Tree, 'name'> })[]): void {
-    this.#restored = new Map(kept.map((tree) => [tree.now.name, tree]))
+  /** Takes what an earlier run knew of trees, by their names. */
+  restore(kept: ReadonlyMap<string, KeptFiles>): void {
+    this.#restored = kept
   }
 
   /** What the next start is to know. */

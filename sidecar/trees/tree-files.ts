@@ -42,8 +42,7 @@ export class TreeFiles {
   /** Where no merge base is known: a file as it was first seen, or when the main tree's changed. */
   readonly #firstHashes = new Map<string, string>()
   #isKnown: boolean = false
-  /** Only from an earlier run: the names of the tasks that it had removed then. */
-  #keptRemoved: ReadonlySet<string> | undefined
+  #goneBefore: ReadonlySet<string> | undefined
 
   constructor(tree: Tree, shared: Shared) {
     this.#tree = tree
@@ -70,7 +69,11 @@ export class TreeFiles {
 
   /** Nothing of it is known from an earlier run alone. */
   get isRead(): boolean {
-    return this.#isKnown && !this.#keptRemoved
+    return this.#isKnown && !this.#goneBefore
+  }
+
+  get goneBefore(): ReadonlySet<string> | undefined {
+    return this.#goneBefore
   }
 
   has = (path: string): boolean => this.#tree.store.classify(path) !== undefined
@@ -151,7 +154,8 @@ export class TreeFiles {
 
   /** All were read: what is only known from an earlier run is over. */
   readAll(): void {
-    this.#endKept()
+    this.#tasks.touchAll()
+    this.#goneBefore = undefined
     this.#isKnown = true
     this.#tasks.setAll(this.#forgotten((path) => this.table.hashOf(path) === undefined))
   }
@@ -159,7 +163,6 @@ export class TreeFiles {
   /** The tree is no more. */
   drop(): void {
     for (const path of this.#shared.due) if (this.has(path)) this.#shared.due.delete(path)
-    this.#endKept()
     this.#tasks.touchAll()
     this.#isKnown = false
     this.#tasks.setAll(this.#forgotten(() => true))
@@ -167,7 +170,7 @@ export class TreeFiles {
 
   /** Takes what an earlier run knew. It counts, and each file that is there is read anew. */
   restore({ files, gone }: KeptFiles): void {
-    this.#keptRemoved = new Set(gone)
+    this.#goneBefore = new Set(gone)
     this.#isKnown = true
     this.#tasks.setAll(this.#restored(files))
   }
@@ -215,7 +218,7 @@ export class TreeFiles {
   /** Whether it removed what the main tree has, by these claims, and every merge base had. */
   hasRemoved(name: string, claims = this.#main.holders.claims(name)): boolean {
     if (claims.length === 0 || this.copiesOf(name).length > 0) return false
-    if (this.#keptRemoved) return this.#keptRemoved.has(name)
+    if (this.#goneBefore) return this.#goneBefore.has(name)
     if (this.#tree.isSparse) return false
     return claims.every((claim) => {
       const path = this.ownPath(claim.path)
@@ -223,12 +226,6 @@ export class TreeFiles {
       if (!list?.bases) return this.#tasks.hasRemoved(name, path)
       return !this.differences.has(path, name) && this.#shared.bases.isRemoved(list, path, name)
     })
-  }
-
-  /** Those of its tasks may be there again. */
-  #endKept(): void {
-    this.#tasks.touch(this.#keptRemoved ?? NONE)
-    this.#keptRemoved = undefined
   }
 
   /** How a file differs from the main tree's. Undefined: it has the same bytes. */

@@ -65,7 +65,7 @@ export class TreeTasks {
 
   /** `file`: undefined: it was removed. `differing`: undefined: it has the main tree's bytes. */
   set(path: string, file: FileFacts | undefined, differing: Differing | undefined): void {
-    this.touch(this.#differences.namesIn(path))
+    this.#touch(this.#differences.namesIn(path))
     this.setUntouched(path, file, differing)
     this.touchAt(path)
   }
@@ -84,7 +84,7 @@ export class TreeTasks {
 
   /** Its bytes are the same, but not what they are compared with. */
   setDiffering(path: string, differing: Differing | undefined): void {
-    this.touch(this.#differences.namesIn(path))
+    this.#touch(this.#differences.namesIn(path))
     this.#differ(path, differing)
     this.touchAt(path)
   }
@@ -99,25 +99,19 @@ export class TreeTasks {
   touchAll(): void {
     if (!this.#view.isKnown) return
     const absent = this.#absent.paths()
-    this.touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
-    this.touch(this.#names(absent))
+    this.#touch(this.#absent.look([...this.#absent.vanished(), ...absent]))
+    this.#touch(this.#names(absent))
   }
 
   /** The tasks that a file has, here and in the main tree. */
   touchAt(path: string): void {
-    this.touch(this.#namesAt(path))
+    this.#touch(this.#namesAt(path))
     this.touchVanished(path)
   }
 
   /** The tasks of a file, if it vanished, or had. */
   touchVanished(path: string): void {
-    this.touch(this.#absent.look([path]))
-  }
-
-  /** `names`: of tasks. */
-  touch(names: Iterable<string>): void {
-    this.#isTouched = true
-    for (const name of names) this.#touched.add(name)
+    this.#touch(this.#absent.look([path]))
   }
 
   /** Whether anything was touched since this was last asked. */
@@ -139,10 +133,16 @@ export class TreeTasks {
     else this.#differences.forget(path)
   }
 
+  #touch(names: Iterable<string>): void {
+    this.#isTouched = true
+    for (const name of names) this.#touched.add(name)
+  }
+
   *#names(absent: readonly string[]): Generator<string> {
     for (const [path] of this.#differences.entries()) yield* this.#namesAt(path)
     for (const path of absent) yield* this.#namesAt(path)
     yield* this.#absent.names()
+    yield* this.#view.goneBefore ?? []
   }
 
   *#namesAt(path: string): Generator<string> {

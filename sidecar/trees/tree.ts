@@ -47,6 +47,8 @@ export interface TreeView {
   readonly tree: Tree
   /** Until then none of its tasks counts. */
   readonly isKnown: boolean
+  /** The names of the tasks that it had removed before a stop. Undefined: all was read since. */
+  readonly goneBefore: ReadonlySet<string> | undefined
   mainPath(path: string): string
   /** Of the main tree's file in the same place. */
   mainHash(path: string): string | undefined

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { openBoard } from '../../../sidecar/open-sidecar.ts'
+import type { Tree } from '../../../sidecar/trees/tree.ts'
 
 const TASK = '---\nid: task-1\ntitle: Tea\nstatus: To Do\n---\n'
 const BLOB = 'b'.repeat(40)
@@ -24,66 +25,57 @@ function folder() {
   return { home, write }
 }
 
-test('a file that a tree removed and has again, as git knows it, is not removed', async () => {
+/** A board whose main tree has the task in this file, and a tree `feat`. */
+async function boardWith(file: string, bases: Tree['bases']) {
   const { home, write } = folder()
   for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
-  const own = write(`main/${RENAMED}`, TASK)
-  const copy = write(`feat/${BEFORE}`, TASK)
+  const own = write(`main/${file}`, TASK)
   const store = await openStore(join(home, 'main'))
   const { board, read } = openBoard({ store, runOutput: 'none', log: () => undefined })
   const state = read(own)
   if (state.state !== 'parsed') throw new Error(state.state)
   board.ingest(own, state.file)
+  const dir = join(home, 'feat')
+  const found = { name: 'feat', dir, store: await openStore(dir), isSparse: false }
+  const tree: Tree = { ...found, bases, algorithm: 'sha1' }
+  return { board, trees: board.trees, tree, copy: write(`feat/${BEFORE}`, TASK) }
+}
 
-  const tree = {
-    name: 'feat',
-    dir: join(home, 'feat'),
-    store: await openStore(join(home, 'feat')),
-    bases: [new Map([[BEFORE, BLOB]])],
-    algorithm: 'sha1' as const,
-    isSparse: false,
-  }
-  board.trees.take([tree])
-  board.trees.read([tree])
-  for (const wanted of board.trees.wanted()) board.trees.learn(wanted, TASK)
+const BASES = [new Map([[BEFORE, BLOB]])]
+const GONE = new Map([['feat', { files: [], gone: ['task:task-1'] }]])
+
+test('a file that a tree removed and has again, as git knows it, is not removed', async () => {
+  const { board, trees, tree, copy } = await boardWith(RENAMED, BASES)
+  trees.take([tree])
+  trees.read([tree])
+  for (const wanted of trees.wanted()) trees.learn(wanted, TASK)
   board.ingest(copy, null)
-  expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
+  expect(trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
 
-  board.trees.takeTouched()
-  board.trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
-  expect(board.trees.takeTouched()).toContain('task:task-1')
-  expect(board.trees.of('task:task-1')).toBeUndefined()
+  trees.takeTouched()
+  trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
+  expect(trees.takeTouched()).toContain('task:task-1')
+  expect(trees.of('task:task-1')).toBeUndefined()
 })
 
 test('a task that a tree had removed, and has again since a stop, comes back once all is read', async () => {
-  const { home, write } = folder()
-  for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
-  const own = write(`main/${BEFORE}`, TASK)
-  const copy = write(`feat/${BEFORE}`, TASK)
-  const store = await openStore(join(home, 'main'))
-  const { board, read } = openBoard({ store, runOutput: 'none', log: () => undefined })
-  const state = read(own)
-  if (state.state !== 'parsed') throw new Error(state.state)
-  board.ingest(own, state.file)
+  const { trees, tree, copy } = await boardWith(BEFORE, BASES)
+  trees.restore(GONE)
+  trees.take([tree])
+  trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
+  expect(trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
 
-  const dir = join(home, 'feat')
-  const tree = {
-    name: 'feat',
-    dir,
-    store: await openStore(dir),
-    bases: [new Map([[BEFORE, BLOB]])],
-    algorithm: 'sha1' as const,
-    isSparse: false,
-  }
-  board.trees.restore([{ now: tree, files: [], gone: ['task:task-1'] }])
-  board.trees.take([tree])
-  board.trees.filesAt(copy)?.takeUnchanged(copy, BLOB, { ...statSync(copy), isRacy: false })
-  expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
+  trees.takeTouched()
+  trees.read([tree])
+  expect(trees.of('task:task-1')).toBeUndefined()
+  expect(trees.takeTouched()).toContain('task:task-1')
+})
 
-  board.trees.takeTouched()
-  board.trees.read([tree])
-  expect(board.trees.of('task:task-1')).toBeUndefined()
-  expect(board.trees.takeTouched()).toContain('task:task-1')
+test('what a tree had removed before a stop is kept while git says nothing of it', async () => {
+  const { trees, tree } = await boardWith(BEFORE, undefined)
+  trees.restore(GONE)
+  trees.take([tree])
+  expect([...trees.toKeep()]).toMatchObject([{ files: { gone: ['task:task-1'] } }])
 })
 
 test('what a tree changed stays while it is read in the place that it was moved to', async () => {
