@@ -8,12 +8,12 @@ import {
   readSchemaState,
   type SchemaState,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { textsBetween } from '../../worker/payments/ledger/libsql/search-texts-libsql.ts'
 import {
   type Row,
   type Statement,
   statement,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { type Searched, textsOf } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import { backoffMs, type Clock, hostClock, pause } from '../../worker/shared/clock.ts'
 import { StartError } from '../start-error.ts'
 import { readScripts, type Scripts } from './migration-scripts.ts'
@@ -193,11 +193,16 @@ async function advance(scripts: Scripts, write: Write, at: Position): Promise<Po
   const passed = { ...at, passed: upto }
   // Only code can fold a text.
   const isSearch = step.statements.some((sql) => sql.includes(':texts'))
-  const texts = isSearch ? await textsBetween(write, { after, upto }) : ''
+  const [searched = []] = isSearch ? await write([statement(SEARCHED, { after, upto })]) : []
+  const texts = textsOf(searched as unknown as Searched[])
   const work = step.statements.map((sql) => statement(sql, { after, upto, texts }))
   await write([move(at, passed), ...work])
   return passed
 }
+
+/** What the texts are made of by which payments are found. */
+const SEARCHED = `SELECT id, reference, description, metadata FROM payment_transactions
+  WHERE id > :after AND id <= :upto ORDER BY id`
 
 /** Fails its transaction when another process has moved on meanwhile: `version` is NOT NULL. */
 const move = (from: Position, to: Position): Statement =>

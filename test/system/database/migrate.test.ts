@@ -12,8 +12,8 @@ import {
 import { StartError } from '../../../system/start-error.ts'
 import { SCHEMA_VERSION } from '../../../worker/payments/domain/rows.ts'
 import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { searchText } from '../../../worker/payments/ledger/libsql/search-texts-libsql.ts'
 import type { Row } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { searchText } from '../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { isDiskFailure } from '../../../worker/shared/file-errors.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../support/sqlite-database.ts'
 

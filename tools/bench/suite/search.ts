@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { encodeTime } from 'ulid'
-import { searchText } from '../../../worker/payments/ledger/libsql/search-texts-libsql.ts'
+import { searchText } from '../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { fileIn, type PaymentsDatabase } from '../../harness/database.ts'
 import { prepareNode } from '../../harness/hosts.ts'
 import { Seeded } from '../../harness/seeded.ts'

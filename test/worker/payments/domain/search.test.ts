@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fold } from '../../../../worker/payments/domain/fold.ts'
 import { searchOf } from '../../../../worker/payments/domain/search.ts'
-import { searchText } from '../../../../worker/payments/ledger/libsql/search-texts-libsql.ts'
+import { searchText } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 
 describe('a folded text', () => {
   it.each([

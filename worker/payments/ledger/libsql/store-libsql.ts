@@ -6,6 +6,7 @@
 // same value. And a value that this code cannot read stays as it is.
 
 import type { Key, WorkingSet } from '../../acts/act.ts'
+import { fold } from '../../domain/fold.ts'
 import {
   type NoteRow,
   SCHEMA_VERSION,
@@ -15,12 +16,12 @@ import {
   type TableRow,
   type TransactionRow,
 } from '../../domain/rows.ts'
+import type { Metadata } from '../../domain/types.ts'
 import { LedgerRefused, SchemaMismatch, StaleRows } from '../failures.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, PAUSE, pauseAs, pauseIn, readInstallation } from './ledger-row-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { SCHEMA, schemaMismatch } from './schema-version-libsql.ts'
-import { textsOf, textsOfNote } from './search-texts-libsql.ts'
 import { type Row, type Statement, statement, storable } from './statement-libsql.ts'
 
 const POSITION = statement(
@@ -210,7 +211,35 @@ const ADD_TEXT = `${WITH_ROWS} UPDATE payment_search SET text = text || (v ->> 1
   WHERE t.id = v ->> 0 AND n = t.rowid AND instr(text, char(10) || (v ->> 1)) = 0`
 
 const addTexts = (notes: readonly NoteRow[]): Statement[] =>
-  notes.map((note) => statement(ADD_TEXT, { rows: textsOfNote(note) }))
+  notes.map(({ transaction_id, text }) =>
+    statement(ADD_TEXT, { rows: JSON.stringify([[transaction_id, `${fold(text)}\n`]]) }),
+  )
+
+type Named = Pick<TransactionRow, 'reference' | 'description' | 'metadata'>
+export type Searched = Named & Pick<TransactionRow, 'id'>
+
+/** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
+export const textsOf = (rows: readonly Searched[]): string =>
+  JSON.stringify(rows.map((row) => [row.id, textOf(row)]))
+
+function textOf(row: Searched): string {
+  try {
+    return searchText(row)
+  } catch {
+    return searchText({ ...row, metadata: null })
+  }
+}
+
+/**
+ * Everything of a payment that is found by any part of it: a line each, the reference first. No
+ * folded text has a line break.
+ */
+export function searchText({ reference, description, metadata }: Named): string {
+  const values = Object.values((JSON.parse(metadata ?? '{}') as Metadata | null) ?? {})
+  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number')
+  const named = [reference, description ?? '', ...texts.map(String)]
+  return `\n${named.map(fold).join('\n')}\n`
+}
 
 /** As long as the group commit gives one of its groups. */
 const DROP_WITHIN_MS = 6_000
