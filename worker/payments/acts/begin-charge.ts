@@ -10,13 +10,12 @@ import {
   isExpiredPage,
   isRepeatable,
   mayReplace,
-  newest,
   type OpenCharge,
   type Replacement,
   type Replacing,
   takeOver,
 } from '../domain/open-charge.ts'
-import { isCalled, isForeign, NEVER_CALLED, newEvent } from '../domain/payment.ts'
+import { isCalled, isForeign, NEVER_CALLED, newEvent, newest } from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'

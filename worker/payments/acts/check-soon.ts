@@ -2,13 +2,14 @@
 // with its gateway, and a person must know where more of its kind may be lost. Pure.
 
 import { alertAbout, raiseAlert } from '../domain/alerts.ts'
-import { withCheckBy, withPaymentCheckBy } from '../domain/check-times.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Alert,
   type Decision,
   type Payment,
   unchanged,
+  withCheckBy,
+  withPaymentCheckBy,
   withTransaction,
 } from '../domain/payment.ts'
 import type { Act, Key, Rules } from './act.ts'

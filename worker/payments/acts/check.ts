@@ -2,13 +2,7 @@
 // follows from the gateway's answer, or from none: another check, or an alert. Pure.
 
 import { alertAbout, unsettledAlert } from '../domain/alerts.ts'
-import {
-  MAX_WAIT_MS,
-  MIN_WAIT_MS,
-  nextCheckAt,
-  withCheck,
-  withCheckBy,
-} from '../domain/check-times.ts'
+import { MAX_WAIT_MS, MIN_WAIT_MS, nextCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
 import {
@@ -21,6 +15,8 @@ import {
   type Payment,
   refundUnderWay,
   unchanged,
+  withCheck,
+  withCheckBy,
   withRefund,
   withTransaction,
 } from '../domain/payment.ts'

@@ -1,9 +1,8 @@
 // What an operator does that calls no gateway: acknowledges an alert, or takes that back; writes a
 // note on a payment; pauses payments, and resumes them. Pure.
 
-import { acknowledgeAlert, isSettler, opened, withAlerts } from '../domain/alerts.ts'
+import { acknowledgeAlert, isPaidTwice, isSettler, opened, withAlerts } from '../domain/alerts.ts'
 import { isPartWhole } from '../domain/capture.ts'
-import { isPaidTwice } from '../domain/double-payment.ts'
 import { newId } from '../domain/new-id.ts'
 import { heldAmount, unchanged } from '../domain/payment.ts'
 import { type AlertRow, NOTES, type NoteRow } from '../domain/rows.ts'

@@ -2,9 +2,14 @@
 // subscribers, its alerts, what follows where it moves money, and who asked for it. Pure, but for
 // new ids.
 
-import { isRaisedOrSettled, raiseAlert, withAlerts } from '../domain/alerts.ts'
+import {
+  decideInOrder,
+  isOfOrder,
+  isRaisedOrSettled,
+  raiseAlert,
+  withAlerts,
+} from '../domain/alerts.ts'
 import { movementsOf } from '../domain/books.ts'
-import { decideInOrder, isOfOrder } from '../domain/double-payment.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Decision, NewEvent, Payment } from '../domain/payment.ts'
 import {

@@ -3,11 +3,20 @@
 
 import { idMismatch } from '../domain/alerts.ts'
 import { type Applied, applyEvent, type Receipt } from '../domain/apply-event.ts'
-import { withCheck, withCheckBy, withPaymentCheckBy } from '../domain/check-times.ts'
 import { areDisputesChanged } from '../domain/disputes.ts'
 import { newId } from '../domain/new-id.ts'
-import { newest, withPageClosed } from '../domain/open-charge.ts'
-import { differs, isRefund, isUnpaid, type Payment, unchanged } from '../domain/payment.ts'
+import { withPageClosed } from '../domain/open-charge.ts'
+import {
+  differs,
+  isRefund,
+  isUnpaid,
+  newest,
+  type Payment,
+  unchanged,
+  withCheck,
+  withCheckBy,
+  withPaymentCheckBy,
+} from '../domain/payment.ts'
 import { areChanged, differsFrom } from '../domain/refunds.ts'
 import { type TransactionRow, WEBHOOK_EVENTS, type WebhookEventRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'

@@ -1,11 +1,21 @@
 // The alerts of a payment, which only a person can settle, or what happens later: when each is
 // raised, opened again and settled. Pure.
 
-import { type Alert, heldAmount, type Payment, withTransaction } from './payment.ts'
+import {
+  type Alert,
+  type Decision,
+  heldAmount,
+  isUnpaid,
+  keepsLateMoney,
+  newest,
+  type Payment,
+  unchanged,
+  withTransaction,
+} from './payment.ts'
 import { ALERTS, type AlertRow, type TransactionRow, type WebhookEventRow } from './rows.ts'
 import { ALERT_KINDS, type AlertKind, DELIVERY_ALERTS } from './status.ts'
 import { isoTime } from './time.ts'
-import type { AlertDetail, OpenAlert } from './types.ts'
+import type { AlertDetail, OpenAlert, References } from './types.ts'
 
 /** An alert about a payment, with its reference. */
 export const alertAbout = (
@@ -164,7 +174,7 @@ export const settleAlert = (
 ): AlertRow => acknowledgeAlert(row, by, now, reference)
 
 /** Those of this kind that a refund had settled, which has failed now. */
-export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: number): AlertRow[] =>
+const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: number): AlertRow[] =>
   alerts
     .filter((row) => row.kind === kind && row.acknowledged_by === BY_REFUND)
     .map((row) => opened(row, now))
@@ -184,3 +194,69 @@ export const opened = (row: AlertRow, at: number): AlertRow => ({
   acknowledged_by: null,
   gateway_reference: null,
 })
+
+/** Whether another payment is of the same order, and was not begun to pay it once more. */
+export const isOfOrder = (
+  { id, gateway, reference }: TransactionRow,
+  other: TransactionRow,
+  references: References,
+): boolean =>
+  other.reference === reference &&
+  other.id !== id &&
+  other.is_repeat === 0 &&
+  (references === 'shared' || other.gateway === gateway)
+
+/** A payer's money is there: it was paid, also late, and not all of it was refunded. */
+const holdsMoney = (payment: Payment): boolean =>
+  isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
+
+export const isPaidTwice = (order: readonly Payment[]): boolean =>
+  order.filter(holdsMoney).length > 1
+
+/**
+ * The decision on a payment, with an alert if another one of its order is paid already; and once
+ * all but one are refunded, that on the payments whose alerts are settled by it. If that refund
+ * fails, they are open again.
+ */
+export function decideInOrder(
+  before: Payment,
+  decision: Decision,
+  others: readonly Payment[],
+  now: number,
+): Decision[] {
+  const { payment, alerts } = decision
+  const was = holdsMoney(before)
+  const is = holdsMoney(payment)
+  const held = others.filter(holdsMoney)
+  if (was === is || payment.transaction.is_repeat === 1) return [decision]
+  const other = newest(held.map(({ transaction }) => transaction))
+  if (!is) {
+    if (held.length > 1) return [decision]
+    const settled = (each: Payment) => withSettled(each, 'double_payment', 'refund', now)
+    return [
+      { ...decision, payment: settled(payment) },
+      ...others.map((each) => unchanged(settled(each))),
+    ]
+  }
+  if (!other) return [decision]
+  const isBack = payment.transaction.refunded_amount < before.transaction.refunded_amount
+  const again = isBack ? [payment, ...others].map((each) => withReopened(each, now)) : []
+  const [first = payment, ...rest] = again
+  const isSettled = first !== payment || rest.some((each) => !others.includes(each))
+  return isSettled
+    ? [{ ...decision, payment: first }, ...rest.map(unchanged)]
+    : [{ ...decision, alerts: [...alerts, raised(payment, other, now)] }]
+}
+
+const withReopened = (payment: Payment, now: number): Payment =>
+  withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
+
+function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
+  const { paid_amount, paid_currency: currency } = transaction
+  return alertAbout(transaction, 'double_payment', createdAt, {
+    amount: paid_amount ?? transaction.amount,
+    currency: currency ?? transaction.currency,
+    otherTransactionId: other.id,
+    otherGateway: other.gateway,
+  })
+}

@@ -3,7 +3,7 @@
 
 import { alertAbout, isRaisedBy, withSettled } from './alerts.ts'
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
-import { endedCheckAt, nextCheckAt, withPaymentCheckBy } from './check-times.ts'
+import { endedCheckAt, nextCheckAt } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
@@ -20,6 +20,7 @@ import {
   paidAmount,
   refundUnderWay,
   unchanged,
+  withPaymentCheckBy,
   withRefund,
   withTransaction,
 } from './payment.ts'

@@ -1,8 +1,6 @@
 // The times at which a payment is checked with its gateway. Pure.
 
-import { type Payment, withTransaction } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
-import type { CheckStatus } from './status.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
 /** How often the sweeper runs. */
@@ -56,17 +54,6 @@ export const endedCheckAt = (
   { gateway_transaction_id: id }: Pick<TransactionRow, 'gateway_transaction_id'>,
   now: number,
 ): number | null => (id === null ? null : now + DAY_MS)
-
-/** Its next check is at that time, or sooner. */
-export const withCheckBy = (row: TransactionRow, at: number): TransactionRow =>
-  row.next_check_at !== null && row.next_check_at <= at ? row : { ...row, next_check_at: at }
-
-export const withPaymentCheckBy = (payment: Payment, at: number): Payment =>
-  withTransaction(payment, withCheckBy(payment.transaction, at))
-
-/** The gateway was asked about it: also a check that changed nothing is seen. */
-export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
-  withTransaction(payment, { last_check_at: now, last_check_status: status })
 
 /** The first check of a charge whose outcome is unknown. */
 export const unknownCheckAt = (now: number): number => now + UNKNOWN_CHECK_MS

@@ -80,13 +80,6 @@ export function withPageClosed(payment: Payment): Payment {
   })
 }
 
-/** The last attempt of an order. Not by their ids: the clock may have been set back. */
-export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
-  rows.reduce<Row | undefined>(
-    (last, row) => (last && last.attempt > row.attempt ? last : row),
-    undefined,
-  )
-
 /** An open charge that is in the way of another attempt. */
 export interface OpenCharge {
   transaction: TransactionRow

@@ -2,7 +2,13 @@
 // that several rules share. Pure.
 
 import type { AlertRow, DisputeRow, RefundRow, TransactionRow } from './rows.ts'
-import { type AlertKind, type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import {
+  type AlertKind,
+  type CheckStatus,
+  type DurableEvent,
+  type PaymentStatus,
+  UNPAID_ENDS,
+} from './status.ts'
 import { CALL_PATIENCE_MS, hasCome } from './time.ts'
 import type { AlertDetail, PaymentEvents, RaisedAlert, Report, SettledAlert } from './types.ts'
 
@@ -76,6 +82,17 @@ export const withRefund = (payment: Payment, changed: RefundRow): Payment => ({
   refunds: payment.refunds.map((refund) => (refund.id === changed.id ? changed : refund)),
 })
 
+/** Its next check is at that time, or sooner. */
+export const withCheckBy = (row: TransactionRow, at: number): TransactionRow =>
+  row.next_check_at !== null && row.next_check_at <= at ? row : { ...row, next_check_at: at }
+
+export const withPaymentCheckBy = (payment: Payment, at: number): Payment =>
+  withTransaction(payment, withCheckBy(payment.transaction, at))
+
+/** The gateway was asked about it: also a check that changed nothing is seen. */
+export const withCheck = (payment: Payment, status: CheckStatus, now: number): Payment =>
+  withTransaction(payment, { last_check_at: now, last_check_status: status })
+
 const isLateMoney = ({ kind, acknowledged_at: at }: AlertRow): boolean =>
   kind === 'late_payment' && at === null
 
@@ -114,6 +131,13 @@ export const isOfAnother = (
 ): boolean =>
   differs(asked.gateway_transaction_id, gatewayTransactionId) ||
   differs(asked.external_reference_id, externalReferenceId)
+
+/** The last attempt of an order. Not by their ids: the clock may have been set back. */
+export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
+  rows.reduce<Row | undefined>(
+    (last, row) => (last && last.attempt > row.attempt ? last : row),
+    undefined,
+  )
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'

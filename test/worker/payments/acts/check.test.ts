@@ -12,9 +12,8 @@ import {
   checkedInMs,
   nextCheckAt,
   unknownCheckAt,
-  withCheckBy,
 } from '../../../../worker/payments/domain/check-times.ts'
-import type { Payment } from '../../../../worker/payments/domain/payment.ts'
+import { type Payment, withCheckBy } from '../../../../worker/payments/domain/payment.ts'
 import type { RefundRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { BEHIND_MS, DAY_MS, HOUR_MS } from '../../../../worker/payments/domain/time.ts'

@@ -1,7 +1,7 @@
 // An order that is paid twice: which payments are of one order, and its alert.
 
 import { describe, expect, it } from 'vitest'
-import { decideInOrder, isOfOrder } from '../../../../worker/payments/domain/double-payment.ts'
+import { decideInOrder, isOfOrder } from '../../../../worker/payments/domain/alerts.ts'
 import { type Payment, unchanged } from '../../../../worker/payments/domain/payment.ts'
 import type { AlertRow } from '../../../../worker/payments/domain/rows.ts'
 import { alertRow, came, NOW, paymentOf, transactionRow } from '../../../support/payment-rows.ts'
