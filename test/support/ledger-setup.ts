@@ -8,7 +8,7 @@ import type { Check } from '../../worker/payments/acts/check.ts'
 import type { ChargeEnd } from '../../worker/payments/acts/finish-charge.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/acts/refund.ts'
 import type { Arrival, Recorded } from '../../worker/payments/acts/webhook.ts'
-import { NEVER_CALLED } from '../../worker/payments/domain/payment.ts'
+import { NEVER_CALLED } from '../../worker/payments/domain/open-charge.ts'
 import {
   json,
   present,

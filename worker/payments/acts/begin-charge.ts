@@ -7,15 +7,17 @@ import { externalReference } from '../domain/new-id.ts'
 import {
   type Earlier,
   earlierCall,
+  isCalled,
   isExpiredPage,
   isRepeatable,
   mayReplace,
+  NEVER_CALLED,
   type OpenCharge,
   type Replacement,
   type Replacing,
   takeOver,
 } from '../domain/open-charge.ts'
-import { isCalled, isForeign, NEVER_CALLED, newEvent, newest } from '../domain/payment.ts'
+import { isForeign, newEvent, newest } from '../domain/payment.ts'
 import { type ChargeKeyRow, TRANSACTIONS, type TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { ChargeRequest, OpenAlert } from '../domain/types.ts'
@@ -101,7 +103,7 @@ export function beginCharge(start: ChargeStart, rules: Rules): Act<ChargeBegun> 
         case 'found':
           return giveFound(rows, way.found, known)
         case 'again':
-          rows.put({ transactions: [way.transaction], chargeKeys: way.keys })
+          rows.put({ transactions: [way.transaction], chargeKeys: way.key ? [way.key] : [] })
           recordCharge(rows, start, way.transaction)
           return begun(way.transaction, known, way.earlier)
         case 'replace': {
@@ -168,7 +170,7 @@ type Way =
       isOwn: boolean
       transaction: TransactionRow
       earlier: Earlier
-      keys: readonly ChargeKeyRow[]
+      key: ChargeKeyRow | undefined
     }
   | ({ to: 'replace' } & Replacing)
   | { to: 'new' }
@@ -196,7 +198,7 @@ function wayOf(known: Known, start: ChargeStart): Way {
     isOwn,
     transaction: isOwn ? before : calledBy(before, start),
     earlier: before.id === start.id ? 'none' : earlierCall(before),
-    keys: key ? [key] : [],
+    key,
   }
 }
 

@@ -4,11 +4,10 @@
 import { alertAbout, unsettledAlert } from '../domain/alerts.ts'
 import { MAX_WAIT_MS, MIN_WAIT_MS, nextCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import { isUnsent, withPageClosed } from '../domain/open-charge.ts'
+import { isCalled, isUnsent, withPageClosed } from '../domain/open-charge.ts'
 import {
   type Alert,
   type Decision,
-  isCalled,
   isForeign,
   isOfAnother,
   isOpen,

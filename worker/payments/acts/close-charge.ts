@@ -1,8 +1,16 @@
 // An open page that is closed at its gateway: for a person who cancels it, or for another attempt.
 // Pure.
 
-import { CLOSED, cancelledBy, closedBy, isUnpayable, type Purpose } from '../domain/open-charge.ts'
-import { CALL_ENDED, isCalled, isForeign, newEvent, withTransaction } from '../domain/payment.ts'
+import {
+  CALL_ENDED,
+  CLOSED,
+  cancelledBy,
+  closedBy,
+  isCalled,
+  isUnpayable,
+  type Purpose,
+} from '../domain/open-charge.ts'
+import { isForeign, newEvent, withTransaction } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import { type Act, type Paused, paymentIn, type Rules, type WorkingSet } from './act.ts'

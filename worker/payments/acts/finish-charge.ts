@@ -4,11 +4,10 @@
 import { idMismatch } from '../domain/alerts.ts'
 import { endedCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
+import { CALL_ENDED, NEVER_CALLED } from '../domain/open-charge.ts'
 import {
-  CALL_ENDED,
   type Decision,
   differs,
-  NEVER_CALLED,
   newEvent,
   type Payment,
   unchanged,

@@ -1,8 +1,8 @@
 // Everything that is known of one payment, and what may be asked for of it now.
 
 import { Problem } from '../../shared/problem.ts'
-import { isAskable, isStranded, isUnpayable } from '../domain/open-charge.ts'
-import { isCalled, isForeign, type Payment, paidAmount } from '../domain/payment.ts'
+import { isAskable, isCalled, isStranded, isUnpayable } from '../domain/open-charge.ts'
+import { isForeign, type Payment, paidAmount } from '../domain/payment.ts'
 import { isRefundable, isRefunding, refundable } from '../domain/refunds.ts'
 import type { Can } from '../domain/types.ts'
 import { type AnyGateway, isClosable, mayRefund, supportsStatusCheck } from '../gateways/gateway.ts'

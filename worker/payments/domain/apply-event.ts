@@ -7,10 +7,9 @@ import { endedCheckAt, nextCheckAt } from './check-times.ts'
 import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
-import { closingError } from './open-charge.ts'
+import { CALL_ENDED, closingError } from './open-charge.ts'
 import {
   type Alert,
-  CALL_ENDED,
   type Decision,
   hasEarlyRefund,
   isRefund,
@@ -68,8 +67,8 @@ export function applyEvent(known: Payment, event: WebhookEventRow, receipt: Rece
   const { id: transaction_id, status: from_status } = transaction
   const row = { ...event, transaction_id, from_status, mismatch: mismatch ? 1 : 0 } as const
   const judged = { ...row, judgement: judgementOf(payment, event, mismatch) }
-  const moved = move(payment, judged, receipt)
-  const stored = { ...row, outcome: outcomeOf(judged, moved, isMore) }
+  const { areRefundsChanged, ...moved } = move(payment, judged, receipt)
+  const stored = { ...row, outcome: outcomeOf(judged, areRefundsChanged, isMore) }
   const raised = alertsOf(payment, stored, receipt).filter(
     ({ kind }) => kind !== 'amount_mismatch' || captured === undefined || !isPartKnown(known),
   )
@@ -124,8 +123,11 @@ type Moved = Decision & { areRefundsChanged?: boolean }
  * What is stored. In a payment that was paid, refunds decide it by whether they have changed; else
  * the status does. More that was captured always counts.
  */
-function outcomeOf(judged: Judged, { areRefundsChanged }: Moved, isMore: boolean): Outcome {
-  const { from_status, judgement } = judged
+function outcomeOf(
+  { from_status, judgement }: Judged,
+  areRefundsChanged: boolean | undefined,
+  isMore: boolean,
+): Outcome {
   if (areRefundsChanged !== undefined && !isUnpaid(from_status)) {
     return areRefundsChanged || isMore ? 'applied' : 'unchanged'
   }

@@ -3,18 +3,23 @@
 
 import { unsettledAlert } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
-import {
-  CALL_ENDED,
-  type Decision,
-  isCalled,
-  NEVER_CALLED,
-  newEvent,
-  type Payment,
-  withTransaction,
-} from './payment.ts'
+import { type Decision, newEvent, type Payment, withTransaction } from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import { CALL_PATIENCE_MS, hasCome } from './time.ts'
 import type { OpenedPayment } from './types.ts'
+
+/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
+export const NEVER_CALLED = 0
+
+/** Its gateway is not called for it any more. */
+export const CALL_ENDED = { called_by: null, called_until: null } as const
+
+/** Its gateway is being called to charge it. */
+export const isCalled = (
+  { called_until: until }: Pick<TransactionRow, 'called_until'>,
+  now: number,
+): boolean => until !== null && !hasCome(until, now, CALL_PATIENCE_MS)
 
 /** `unknown`: an earlier call with this id was sent, and had no definite answer. */
 export type Earlier = 'none' | 'unknown'

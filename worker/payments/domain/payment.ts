@@ -9,7 +9,7 @@ import {
   type PaymentStatus,
   UNPAID_ENDS,
 } from './status.ts'
-import { CALL_PATIENCE_MS, hasCome } from './time.ts'
+import { CALL_PATIENCE_MS } from './time.ts'
 import type { AlertDetail, PaymentEvents, RaisedAlert, Report, SettledAlert } from './types.ts'
 
 export interface Payment {
@@ -177,18 +177,6 @@ export const isOpen = (payment: Payment): boolean => {
  */
 export const isOvertaken = (at: number, storedAt: number, now: number): boolean =>
   at < storedAt && storedAt <= now + CALL_PATIENCE_MS
-
-/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
-export const NEVER_CALLED = 0
-
-/** Its gateway is not called for it any more. */
-export const CALL_ENDED = { called_by: null, called_until: null } as const
-
-/** Its gateway is being called to charge it. */
-export const isCalled = (
-  { called_until: until }: Pick<TransactionRow, 'called_until'>,
-  now: number,
-): boolean => until !== null && !hasCome(until, now, CALL_PATIENCE_MS)
 
 /**
  * Another installation began it: this database is a copy. That one calls its gateway, so nothing

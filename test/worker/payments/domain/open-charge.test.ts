@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import {
   isStranded,
+  NEVER_CALLED,
   standingOf,
   standingUnnamed,
 } from '../../../../worker/payments/domain/open-charge.ts'
-import { NEVER_CALLED } from '../../../../worker/payments/domain/payment.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, NOW, transactionRow } from '../../../support/payment-rows.ts'
 

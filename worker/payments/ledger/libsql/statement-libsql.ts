@@ -62,7 +62,7 @@ export function toRows(read: readonly object[]): Row[] {
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
 /** Throws RangeError for a number that is not whole, or past 2^53. */
-export function storable<Given>(name: string, value: Given): Given | string {
+export function storable<Bound>(name: string, value: Bound): Bound | string {
   // Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch.
   if (typeof value === 'string') return value.toWellFormed()
   // It would be stored, and then throw whenever it is read: the row could never be used again.
