@@ -12,7 +12,7 @@ import { checkSettings, type SettingsChange } from '../claims/settings-schema.ts
 import { repositoryQuery } from '../queries.ts'
 import type { ClaimOutcome, Repositories, RepositoryHandle } from '../repository/repositories.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
-import { bodyOf, pathOf, unpublished } from './request-hono.ts'
+import { bodyOf, pathOf, QUERY_RULES, unpublished } from './request-hono.ts'
 
 const CLAIM_BYTES = 32 << 10
 const SETTINGS_BYTES = 4 << 10
@@ -71,7 +71,7 @@ export function settingsRoutes({ repositories }: ClaimDeps): Hono<ApiEnv> {
     repository: RepositoryHandle,
     change: SettingsChange,
   ) => {
-    readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
+    readQuery(c.req.url, repositoryQuery, QUERY_RULES)
     return c.json(answerOf(await repository.claims('settings', change)), 200, NOT_KEPT)
   }
   app.get('/', (c) => answer(c, repositories.open(pathOf(c, 'board:read')), {}))

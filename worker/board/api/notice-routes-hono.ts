@@ -11,7 +11,7 @@ import { checkCommandEnd } from '../publishing.ts'
 import { repositoryQuery } from '../queries.ts'
 import type { Repositories } from '../repository/repositories.ts'
 import { WIRE } from '../wire.ts'
-import { bodyOf, pathOf, unpublished } from './request-hono.ts'
+import { bodyOf, pathOf, QUERY_RULES, unpublished } from './request-hono.ts'
 
 const BYTES = 4 << 10
 const NO_STORE = { 'Cache-Control': 'no-store' }
@@ -26,7 +26,7 @@ export function noticeRoutes({ repositories, signsNotices }: NoticeDeps): Hono<A
   const app = new Hono<ApiEnv>()
   const open = (c: Context<ApiEnv>, scope: Scope) => {
     const path = pathOf(c, scope)
-    readQuery(c.req.url, repositoryQuery, { reason: 'invalid_request', isEmptyMissing: true })
+    readQuery(c.req.url, repositoryQuery, QUERY_RULES)
     return { path, repository: repositories.open(path) }
   }
   const limit = bodyLimit(BYTES, 'What is said of a notice ends at 4 KiB.')

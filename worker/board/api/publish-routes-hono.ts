@@ -18,7 +18,7 @@ import { sidecarQuery } from '../queries.ts'
 import type { PublishOutcome, Repositories } from '../repository/repositories.ts'
 import type { PublishRefusal } from '../repository/repository.ts'
 import { type DataRecord, RECORD_BYTES, ROOM_MS, WIRE, wireProblem } from '../wire.ts'
-import { bodyOf, pathOf } from './request-hono.ts'
+import { bodyOf, pathOf, QUERY_RULES } from './request-hono.ts'
 
 export interface PublishDeps {
   repositories: Repositories
@@ -52,10 +52,7 @@ export function publishRoutes(deps: PublishDeps): Hono<ApiEnv> {
   })
   app.get('/sidecar', async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
-    const { run } = readQuery(c.req.url, sidecarQuery, {
-      reason: 'invalid_request',
-      isEmptyMissing: true,
-    })
+    const { run } = readQuery(c.req.url, sidecarQuery, QUERY_RULES)
     // A page of another origin could open one with the cookie, since no browser asks before.
     if (c.get('grant').via !== 'header') throw new Problem('forbidden', 'Send a bearer token.')
     if (!repository.attach) throw new Problem('not_found', 'This edge takes no socket: report.')

@@ -12,7 +12,7 @@ import { type Directory, inOrder, listedBoard } from '../directory/directory.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from '../queries.ts'
 import { matchesTag, type Query, type ReadAnswer } from '../repository/reads.ts'
 import type { Repositories } from '../repository/repositories.ts'
-import { pathOf, unpublished } from './request-hono.ts'
+import { pathOf, QUERY_RULES, unpublished } from './request-hono.ts'
 
 interface ReadDeps {
   repositories: Repositories
@@ -23,7 +23,6 @@ interface ReadDeps {
 /** Another user's answer must not come out of a shared cache; our own may, once revalidated. */
 const REVALIDATED = { 'Cache-Control': 'private, no-cache' }
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=UTF-8' }
-const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 
 export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
@@ -33,11 +32,11 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
     <Schema extends z.ZodObject>(
       schema: Schema,
       toQuery: (parameters: z.infer<Schema>, id: string) => Query,
-      wrong: Parameters<typeof readQuery>[2] = WRONG,
+      rules: Parameters<typeof readQuery>[2] = QUERY_RULES,
     ) =>
     (c: Context<ApiEnv>) => {
       const repository = deps.repositories.open(pathOf(c, 'board:read'))
-      const parameters = readQuery(c.req.url, schema, wrong)
+      const parameters = readQuery(c.req.url, schema, rules)
       const query = toQuery(parameters, c.req.param('id') ?? '')
       return answerRead(c, query, repository.read(query, c.req.header('If-None-Match')))
     }
@@ -51,7 +50,7 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   }
   app.get('/status', async (c) => {
     const path = pathOf(c, 'board:read')
-    readQuery(c.req.url, repositoryQuery, WRONG)
+    readQuery(c.req.url, repositoryQuery, QUERY_RULES)
     return answerRead(c, { kind: 'status' }, readStatus(path, c.req.header('If-None-Match')))
   })
   app.get(
@@ -112,7 +111,7 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   app.get('/boards', async (c) => {
     const grant = c.get('grant')
     requireScope(grant, 'board:read')
-    readQuery(c.req.url, z.object({}), WRONG)
+    readQuery(c.req.url, z.object({}), QUERY_RULES)
     const now = deps.clock.now()
     const rows = inOrder(await deps.directory.list(grant.repos, now), now)
     const text = JSON.stringify({ boards: rows.map((row) => listedBoard(row, now)) })
@@ -124,7 +123,7 @@ export function readRoutes(deps: ReadDeps): Hono<ApiEnv> {
   })
   app.delete('/boards', async (c) => {
     const path = pathOf(c, 'board:write')
-    readQuery(c.req.url, repositoryQuery, WRONG)
+    readQuery(c.req.url, repositoryQuery, QUERY_RULES)
     // Nobody may have asked since its sidecar was killed.
     const status = await readStatus(path)
     if (status.state === 'found') await status.body.cancel()

@@ -30,6 +30,9 @@ export function pathOf(c: Context<ApiEnv>, scope: Scope): string {
   return path
 }
 
+/** How a query is read; an empty filter filters by nothing. */
+export const QUERY_RULES = { reason: 'invalid_request', isEmptyMissing: true } as const
+
 /** Throws a Problem. */
 export async function bodyOf<T>(
   c: Context<ApiEnv>,
