@@ -44,7 +44,8 @@ const REPLACED = 4001
 const runOf = (socket: WebSocket): number | undefined =>
   (socket.deserializeAttachment() as { run: number } | null)?.run
 
-const leads = (socket: WebSocket): number => runOf(socket) ?? 0
+/** Of a sidecar's socket. That with the highest run leads. */
+const sidecarRun = (socket: WebSocket): number => runOf(socket) ?? 0
 
 export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
@@ -218,7 +219,9 @@ export class RepositoryObject extends DurableObject {
 
   /** Only the sidecar that leads. */
   #signalCommands(): void {
-    const sockets = this.#sockets(SIDECARS).sort((one, other) => leads(other) - leads(one))
+    const sockets = this.#sockets(SIDECARS).sort(
+      (one, other) => sidecarRun(other) - sidecarRun(one),
+    )
     sockets[0]?.send('notices')
   }
 
@@ -235,7 +238,7 @@ export class RepositoryObject extends DurableObject {
   #open(): OpenRepository {
     const sockets = () =>
       this.#sockets(SIDECARS).map((socket) => ({
-        run: runOf(socket) ?? 0,
+        run: sidecarRun(socket),
         pingedAt: this.#pingedAt(socket),
       }))
     const variables = this.#variables
