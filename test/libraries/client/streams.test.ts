@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Block, fetchStreams, SseParser } from '../../../libraries/client/stream-fetch.ts'
-import { comment, frame, idOnly, retry } from '../../../worker/board/streams/sse.ts'
+import { comment, idOnly, messageFrame, retry } from '../../../worker/board/streams/sse.ts'
 import { eventSourcesOver, streamSourceContract } from '../../contract/stream-source.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 
@@ -23,7 +23,7 @@ describe('the parser of server-sent events', () => {
       comment('connected'),
       retry(2381),
       idOnly({ epoch: 'e', seq: 41 }),
-      frame('e-42', '{"type":"tasks-changed"}'),
+      messageFrame({ epoch: 'e', seq: 42 }, { type: 'tasks-changed' }),
       comment('ping'),
     ]
     expect(parse(text.join(''))).toEqual([

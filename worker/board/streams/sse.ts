@@ -23,14 +23,8 @@ export function parseEventId(text: string): EventId | undefined {
   return Number.isSafeInteger(seq) ? { epoch: match[1], seq } : undefined
 }
 
-const LINE_END = /\r\n|\r|\n/
-
-/** A comment block. Clients ignore it; proxies and idle timers do not. */
-export const comment = (text: string): string =>
-  `${text
-    .split(LINE_END)
-    .map((line) => `: ${line}`)
-    .join('\n')}\n\n`
+/** A comment block, of one line. Clients ignore it; proxies and idle timers do not. */
+export const comment = (text: string): string => `: ${text}\n\n`
 
 /** How long a client waits before it reconnects, in milliseconds. */
 export const retry = (ms: number): string => `retry: ${Math.round(ms)}\n\n`
@@ -41,18 +35,12 @@ export const idOnly = (id: EventId): string => idBlock(formatEventId(id))
 /** A block with an id alone, from its text. */
 export const idBlock = (id: string): string => `id: ${safeId(id)}\n\n`
 
-/** One change message; without an id the client's place in the log stays where it was. */
-export const messageFrame = (id: EventId | undefined, message: Message): string =>
-  frame(id && formatEventId(id), JSON.stringify(message))
-
 /**
- * A block of data; data of several lines becomes several `data:` lines.
- * @forTests Data of several lines, which no message has.
+ * One change message: JSON is one line. Without an id the client's place in the log stays where it
+ * was.
  */
-export function frame(id: string | undefined, data: string): string {
-  const lines = data.split(LINE_END).map((line) => `data: ${line}`)
-  return `${id === undefined ? '' : `id: ${safeId(id)}\n`}${lines.join('\n')}\n\n`
-}
+export const messageFrame = (id: EventId | undefined, message: Message): string =>
+  `${id ? `id: ${safeId(formatEventId(id))}\n` : ''}data: ${JSON.stringify(message)}\n\n`
 
 // A line end in an id would let its author write other fields into every stream, and
 // browsers drop an id that holds NUL: the client would then resume from the wrong place.
