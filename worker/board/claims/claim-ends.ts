@@ -56,6 +56,9 @@ export const endedBy = (outcome: 'closed' | 'deleted', now: number): ClaimEnd =>
   ...(outcome === 'closed' && { until: now + CLOSED_MS }),
 })
 
+/** Nothing brings it back any more, and its task rests no longer. */
+export const overEnd = ({ isWatched: _, until: __, rests: ___, ...end }: ClaimEnd): ClaimEnd => end
+
 export interface Given {
   outcome: 'done' | 'abandoned'
   /** A person does, and not its holder. */
@@ -76,8 +79,7 @@ export const endedAs = ({ byOther, ...given }: Given, now: number): ClaimEnd => 
  */
 export function releasedEnd(end: ClaimEnd, given: Given, isBack: boolean, now: number): ClaimEnd {
   const { outcome, byOther, summary } = given
-  const { isWatched: _, until: __, ...rest } = end
-  const kept = { ...(summary !== undefined && { summary }), ...rest }
+  const kept = { ...(summary !== undefined && { summary }), ...(end.rests ? end : overEnd(end)) }
   if (byOther) {
     if (!isBack) return end
     const by = { byOther: true }

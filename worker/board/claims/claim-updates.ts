@@ -6,7 +6,7 @@ import type { BoardStore } from '../store/board-store-sqlite.ts'
 import { statusesOf } from '../tasks/to-do.ts'
 import type { Task } from '../wire.ts'
 import type { ClaimClock } from './claim-clock.ts'
-import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
+import { endedBy, isReturning, overEnd, type Reading, verdictOf } from './claim-ends.ts'
 import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
@@ -145,8 +145,7 @@ export class ClaimUpdates {
       const { end: _, ...open } = claim
       this.#writes.storeAndSend(open, turn, 'returned')
     } else if (verdict === 'over' && claim.end) {
-      const { isWatched: _, until: __, ...end } = claim.end
-      this.#writes.store({ ...claim, end: { ...seen(task), ...end } })
+      this.#writes.store({ ...claim, end: { ...seen(task), ...overEnd(claim.end) } })
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Activity } from '../activity/activity.ts'
 import type { BoardStore } from '../store/board-store-sqlite.ts'
 import type { StoredTask } from '../store/columns-sqlite.ts'
+import { overEnd } from './claim-ends.ts'
 import { claimNews } from './claim-news.ts'
 import { overlayOf, sessionOf } from './claim-session.ts'
 import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
@@ -97,8 +98,7 @@ export class ClaimWrites {
   markTaken(task: string, generation: number): void {
     for (const claim of this.#claims.endedOf(task)) {
       if (!claim.end || claim.end.isTaken || claim.generation === generation) continue
-      const { isWatched: _, until: __, rests: ___, ...end } = claim.end
-      this.store({ ...claim, end: { ...end, isTaken: true } })
+      this.store({ ...claim, end: { ...overEnd(claim.end), isTaken: true } })
     }
   }
 

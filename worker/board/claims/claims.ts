@@ -23,12 +23,12 @@ import type {
   Renewal,
 } from './claim-calls.ts'
 import type { ClaimClock } from './claim-clock.ts'
-import { endedAs, isFinished, isReturning, isValid, releasedEnd } from './claim-ends.ts'
+import { endedAs, isFinished, isReturning, isValid, overEnd, releasedEnd } from './claim-ends.ts'
 import { heldOf } from './claim-session.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
 import { findTask } from './find-task.ts'
-import { restOf, unrested } from './rest.ts'
+import { restOf } from './rest.ts'
 import type { SettingsChange } from './settings-schema.ts'
 
 type HeldWithTask = Omit<NewClaim, 'isRepeated'>
@@ -233,8 +233,8 @@ export class Claims implements ClaimMethods {
       const { frames } = turn
       this.#clock.correct(now)
       for (const claim of this.#clock.expired(now)) this.#stall(claim, turn)
-      for (const claim of this.#claims.rested(now)) {
-        this.#writes.storeAndSend(unrested(claim), turn)
+      for (const { end, ...claim } of this.#claims.rested(now)) {
+        if (end) this.#writes.storeAndSend({ ...claim, end: overEnd(end) }, turn)
       }
       const outcome = run(turn)
       this.#clock.plan(now)

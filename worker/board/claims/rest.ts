@@ -75,10 +75,3 @@ function copyOf(mark: Mark | string | undefined): string | undefined {
   const { branch: _, dir: __, ...copy } = typeof mark === 'string' ? JSON.parse(mark) : mark
   return JSON.stringify(copy)
 }
-
-/** Its task may be offered again. */
-export function unrested<Of extends { end?: { rests?: Rest } }>(claim: Of): Of {
-  if (!claim.end) return claim
-  const { rests: _, ...end } = claim.end
-  return { ...claim, end }
-}
