@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { devNull } from 'node:os'
 import { dirname, isAbsolute, join, parse } from 'node:path'
+import { jsonIn } from '../../worker/shared/json.ts'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { findProgram, isProgram, withAbsolutePath } from '../../worker/shared/programs-node.ts'
 import { type Context, type Environment, VERSION } from '../context.ts'
@@ -140,10 +141,10 @@ export async function deploy(
  */
 export async function deployedUrl(outputFile: string): Promise<string | undefined> {
   const text = (await textIn(outputFile)) ?? ''
-  const entries = text.split('\n').filter(Boolean)
-  const targets = entries.flatMap(
-    (line) => (JSON.parse(line) as { targets?: string[] }).targets ?? [],
-  )
+  // Of a line that was cut off nothing is known; what follows a deployment happens all the same.
+  const targets = text
+    .split('\n')
+    .flatMap((line) => (jsonIn(line) as { targets?: string[] } | undefined)?.targets ?? [])
   // With one, wrangler turns the address at workers.dev off.
   const [domain] = targets.flatMap((target) => /^(\S+) \(custom domain\b/.exec(target)?.[1] ?? [])
   return domain ? `https://${domain}` : targets.find((target) => target.startsWith('https://'))

@@ -51,3 +51,11 @@ it.each([
   await writeFile(file, `{"type":"wrangler-session"}\n${JSON.stringify({ targets })}\n`)
   expect(await deployedUrl(file)).toBe(url)
 })
+
+it('half a line at the end of wrangler’s output file gives no address, and no error', async () => {
+  const file = join(tempFolder(), 'output.ndjson')
+  await writeFile(file, '{"type":"deploy","targets":["https://edge.exa')
+  expect(await deployedUrl(file)).toBeUndefined()
+  await writeFile(file, '{"targets":["https://a.workers.dev"]}\n{"type":"dep')
+  expect(await deployedUrl(file)).toBe('https://a.workers.dev')
+})
