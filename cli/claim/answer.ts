@@ -1,4 +1,4 @@
-// How a command about claims prints what the edge answers, and how it ends by that.
+// How a command about claims or notices prints what the edge answers, and how it ends by that.
 
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
