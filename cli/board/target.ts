@@ -38,13 +38,16 @@ export const TARGET = [
 
 export type TargetOptions = OptionsOf<typeof TARGET>
 
+export interface FoundEdge extends BoardAtEdge {
+  /** Where that is: the data folder of a running Signalbox (`isDataFolder`), or a URL. */
+  at: string
+}
+
 export interface Target {
   /** Its name. */
   board: string
   /** Absent: it is read from files alone. */
-  edge?: BoardAtEdge
-  /** Where that is: the data folder of a running Signalbox (`isDataFolder`), or a URL. */
-  at?: string
+  edge?: FoundEdge
   /** The folder of its project in the tree that leads. Absent: it is not known. */
   dir?: string | undefined
   open(since: string | undefined, signal: AbortSignal, onAway: () => unknown): WatchedBoard
@@ -69,7 +72,7 @@ export async function findTarget(
     const covered = claimsOf(await edge.token()).repos
     const repos = Array.isArray(covered) ? covered.map(String) : []
     const path = name === undefined ? onlyPath(repos) : await wholeName(edge, name, repos)
-    return atEdge({ ...edge, path }, edge.url)
+    return atEdge({ ...edge, path, at: edge.url })
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
   const folder = await realpath(cwd).catch(() => cwd)
@@ -90,8 +93,8 @@ export async function findTarget(
   if (own !== undefined && !boards.some(({ dir }) => dir === own)) {
     notice(`The board is ${path}: the one in ${own} is not of the running Signalbox.`)
   }
-  const at = await realpath(dir)
-  return atEdge({ url: local.url, path, token: async () => token }, at, chosen?.dir)
+  const edge = { url: local.url, path, token: async () => token, at: await realpath(dir) }
+  return atEdge(edge, chosen?.dir)
 }
 
 /** The Signalbox that --url names, with the token that was given. Throws UsageError. */
@@ -122,12 +125,11 @@ async function wholeName(
   return listed.length === 0 || coversPath(repos, name) ? name : withName(listed, name).name
 }
 
-const atEdge = (target: BoardAtEdge, at: string, dir?: string): Target => ({
-  board: target.path ?? '',
-  edge: target,
-  at,
+const atEdge = (edge: FoundEdge, dir?: string): Target => ({
+  board: edge.path ?? '',
+  edge,
   dir,
-  open: (since, signal, onAway) => edgeBoard(target, since, signal, onAway),
+  open: (since, signal, onAway) => edgeBoard(edge, since, signal, onAway),
 })
 
 /** Named as a start in this folder, or in one above, would name them. */

@@ -9,8 +9,7 @@ import { inTree, leadingFolder, linkedTreeOf, treeOf } from '../../sidecar/git/w
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { isRunning } from '../../system/data/lock.ts'
 import { findProject } from '../../system/find-board.ts'
-import type { BoardAtEdge } from '../board/edge-board.ts'
-import { findTarget, isDataFolder, TARGET } from '../board/target.ts'
+import { type FoundEdge, findTarget, isDataFolder, TARGET } from '../board/target.ts'
 import type { Context, Environment } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { noticeTo } from '../terminal.ts'
@@ -30,9 +29,7 @@ export const CLAIMING = [
 
 /** The board of a claim, where it runs. */
 export interface Place {
-  edge: BoardAtEdge & { path: string }
-  /** As KeptClaim has it. */
-  at: string
+  edge: FoundEdge & { path: string }
   /** The folder of its project in this user's tree. Undefined: it is not known. */
   dir: string | undefined
 }
@@ -94,10 +91,10 @@ export async function claimantOf(
     notice(noBoardIn(context.cwd, 'above or below').message)
     return undefined
   }
-  const { edge, at, board: path } = target
-  if (!edge || at === undefined) return { ...own, place: undefined, board: path }
+  const { edge, board: path } = target
+  if (!edge) return { ...own, place: undefined, board: path }
   const dir = await inOwnTree(target.dir ?? (await findProject(cwd).catch(() => undefined)), cwd)
-  const place = { edge: { ...edge, path: edge.path ?? path }, at, dir }
+  const place = { edge: { ...edge, path: edge.path ?? path }, dir }
   return { ...own, place, board: path }
 }
 

@@ -43,12 +43,12 @@ export async function ownClaim(
  */
 export function ownAmong(
   all: readonly KeptClaim[],
-  claimant: Omit<Claimant, 'place'> & { place: Pick<Place, 'at' | 'edge'> | undefined },
+  claimant: Omit<Claimant, 'place'> & { place: Pick<Place, 'edge'> | undefined },
 ): KeptClaim | undefined {
   const { place, here, data, board, actor, isNamed, agent } = claimant
   const open = all.filter(({ release }) => release === undefined)
   const around = place
-    ? open.filter((it) => it.at === place.at && it.board === place.edge.path)
+    ? open.filter((it) => it.at === place.edge.at && it.board === place.edge.path)
     : // Under which name is known when it runs.
       open.filter(({ at }) => (data === undefined ? isAround(here, at) : at === data))
   const ofBoard = around.filter((it) => it.board === board)

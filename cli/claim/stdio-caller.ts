@@ -76,7 +76,7 @@ export function stdioCaller(
         .slice(0, SECRET_CHARS),
     held: {
       async taking({ claim, actor, board, ttlMs }, ask) {
-        const { at } = await placed()
+        const { at } = (await placed()).edge
         const known = { claim, actor, board, ttlMs, at, ...(tree !== undefined && { tree }) }
         const fresh = { ...known, task: '', generation: 0 }
         const isHeld = held.has(claim)

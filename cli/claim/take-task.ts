@@ -34,10 +34,10 @@ export async function takeTask(
   { actor, agent, tree, branch, gitFolder, place }: Placed,
   env: Environment,
 ): Promise<Given> {
-  const { at, edge } = place
+  const { edge } = place
   const claims = claimsAt(edge)
   const mine = (await keptClaims(env)).filter(
-    (kept) => kept.actor === actor && kept.at === at && kept.board === edge.path,
+    (kept) => kept.actor === actor && kept.at === edge.at && kept.board === edge.path,
   )
   const ask = async (kept: KeptClaim): Promise<Given> => {
     const { claim, ttlMs } = kept
@@ -59,7 +59,7 @@ export async function takeTask(
     const isAsked = own?.task === ''
     const claim = isAsked ? own.claim : randomBytes(16).toString('base64url')
     const ttlMs = ttl ?? TTL_MS
-    const fresh = { claim, actor, board: edge.path, at, ttlMs, task: '', generation: 0 }
+    const fresh = { claim, actor, board: edge.path, at: edge.at, ttlMs, task: '', generation: 0 }
     const given = await askFirst({ ...fresh, ...held })
     // Only now: its end might have been taken back.
     if (own && !isAsked) await forgetClaim(env, own)
@@ -126,7 +126,7 @@ export interface Taken {
 
 /** It runs, and has not published yet what it has found. A board elsewhere may be misspelt. */
 const isEarly = (error: unknown, place: Place | undefined): boolean =>
-  place !== undefined && isDataFolder(place.at) && isCode(error, 'unknown_repository')
+  place !== undefined && isDataFolder(place.edge.at) && isCode(error, 'unknown_repository')
 
 async function asItChanges(
   take: () => Promise<Taken>,

@@ -126,7 +126,7 @@ async function waitThrough(
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
-  const isHere = isDataFolder(first.at ?? '')
+  const isHere = first.edge !== undefined && isDataFolder(first.edge.at)
   // A URL stays what it is: nothing is read or asked again for it.
   const look = isHere ? find : async () => undefined
   const again = signalboxes(first.board, look, notice, signal)

@@ -8,8 +8,9 @@ import { standingOf } from '../../cli/claim/standing.ts'
 import { redirecting } from '../support/redirecting.ts'
 
 const agent = { pid: 7, startedAt: '1', boot: 'b', namespace: 'n' }
-const edge = { url: 'http://127.0.0.1:1', path: 'r', token: async () => '' }
-const place = { at: '/srv/lamp/.signalbox', edge }
+const at = '/srv/lamp/.signalbox'
+const edge = { url: 'http://127.0.0.1:1', path: 'r', token: async () => '', at }
+const place = { edge }
 const claimant = {
   place,
   board: 'r',
@@ -26,7 +27,7 @@ const kept = (actor: string, more: Partial<KeptClaim> = {}): KeptClaim => ({
   claim: actor,
   actor,
   board: 'r',
-  at: place.at,
+  at,
   task: 'A-1',
   generation: 1,
   ttlMs: 600_000,
