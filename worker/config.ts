@@ -85,7 +85,7 @@ export function readConfig(
   if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
   wrong.push(...noticeProblems(file.notices))
   const { faults, payments } = readPayments(env, file, host)
-  wrong.push(...faults)
+  wrong.push(...faults.map(({ clause }) => clause))
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
   return {
     auth: readAuth(env),

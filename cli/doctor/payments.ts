@@ -5,7 +5,11 @@ import {
   type ConfiguredGateway,
   configuredGateways,
 } from '../../worker/payments/config/gateway-settings.ts'
-import { type PaymentsConfig, readPayments } from '../../worker/payments/config/payments-config.ts'
+import {
+  type Fault,
+  type PaymentsConfig,
+  readPayments,
+} from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
@@ -101,22 +105,19 @@ function checkConfig(
   gateways: readonly ConfiguredGateway[],
   known: ReadonlySet<string>,
 ): { findings: Finding[]; payments: PaymentsConfig | undefined } {
-  const found = (problems: readonly string[]) =>
-    problems.map((problem) => error('config', `${problem}.`))
+  const found = (some: readonly Fault[]) => some.map(({ clause }) => error('config', `${clause}.`))
   // Only a host of one Node process has a database in a file; the doctor does not know the host.
   const { faults, payments } = readPayments(env, file, { embeds: true })
   if (!payments) {
     const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
     return { findings: [...found(faults), error('config', sentence)], payments }
   }
-  // Each problem is reported once, with its gateway.
-  const reported = new Set<string>()
+  // Each fault is reported once, with its gateway.
   const ofGateways = gateways.map((gateway) => {
-    const problems = problemsOf(gateway, file, env).filter((problem) => faults.includes(problem))
-    for (const problem of problems) reported.add(problem)
-    return known.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, problems)
+    const own = faults.filter((fault) => fault.gateway === gateway.key)
+    return known.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, own)
   })
-  const others = faults.filter((problem) => !reported.has(problem))
+  const others = faults.filter(({ gateway }) => gateways.every(({ key }) => key !== gateway))
   return {
     payments,
     findings: [
@@ -132,25 +133,13 @@ function checkConfig(
   }
 }
 
-/** The Worker's problems with this gateway alone, without those that it has with no gateway. */
-function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Environment): string[] {
-  const entry = file.payments?.gateways?.[key]
-  const read = (gateways: NonNullable<SignalboxFile['payments']>['gateways'] & object) => {
-    // With a database it reads all settings, even without a gateway.
-    const withDatabase = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
-    return readPayments(withDatabase, { payments: { ...file.payments, gateways } }).faults
-  }
-  const without = read({})
-  return entry ? read({ [key]: entry }).filter((problem) => !without.includes(problem)) : []
-}
-
 function uncheckedOne({ key, missing, variables }: ConfiguredGateway): Finding {
   const names = missing.map((name) => variables[name] ?? name).join(', ')
   const why = `its settings are not checked, since ${names} is not set in this shell`
   return warn(key, `The running system has it; ${why}.`)
 }
 
-function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Finding {
+function checkOne(gateway: ConfiguredGateway, faults: readonly Fault[]): Finding {
   const { key, driver, given, required, missing, variables } = gateway
   const names = (settings: readonly string[]) =>
     settings.map((name) => variables[name] ?? name).join(', ')
@@ -164,8 +153,8 @@ function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Find
     const sentence = `It is incomplete: ${names(present)} is set, ${names(missing)} is missing.`
     return error(key, sentence)
   }
-  if (problems.length > 0) {
-    const bare = problems.map((problem) => problem.replace(`payments.gateways.${key}: `, ''))
+  if (faults.length > 0) {
+    const bare = faults.map(({ clause }) => clause.replace(`payments.gateways.${key}: `, ''))
     return error(key, `It cannot be used: ${bare.join('; ')}.`)
   }
   return ok(key, `It is configured (driver ${driver}).`)

@@ -112,6 +112,25 @@ describe('the configuration', () => {
     expect(findings.join()).toContain('there is no driver paypal')
   })
 
+  it('names what is wrong of a gateway once, with its key', async () => {
+    const wrong = async (gateways: Record<string, object>) => {
+      const file = { payments: { gateways } } as SignalboxFile
+      const env = { ...base, ...FIB, FIB_BASE_URL: 'http://bank.example' }
+      const { findings } = await diagnose('', env, file)
+      return findings.filter((it) => /^error (config: payments|fib)/.test(it))
+    }
+    expect(await wrong({ fib: { driver: 'fib', colour: 'red' }, 'a b': { driver: 'x' } })).toEqual([
+      'error fib: It cannot be used: fib has no setting colour; ' +
+        'payments.gateways.fib (FIB_*): base_url must be https, or on this machine.',
+      'error config: payments.gateways.a b: a key may have only letters, digits, - and _.',
+      'error config: payments.gateways.a b: there is no driver x.',
+    ])
+    expect(await wrong({ fib: { driver: 'fib', scope: 7 }, b: [] })).toEqual([
+      'error fib: It cannot be used: payments.gateways.fib.scope must be a text.',
+      'error config: payments.gateways.b must be an object.',
+    ])
+  })
+
   it('warns of a public address that live gateways cannot reach', async () => {
     const env = { ...REDIRECT, ...base, PAYMENT_PUBLIC_URL: 'http://127.0.0.1:8787' }
     expect((await diagnose('', env)).findings.join()).not.toContain('PAYMENT_PUBLIC_URL')

@@ -100,7 +100,7 @@ export async function fakeEdge(
 ): Promise<FakeEdge> {
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
   const { faults, payments } = readPayments(whole, file)
-  if (!payments || faults.length > 0) throw new Error(faults.join())
+  if (!payments || faults.length > 0) throw new Error(faults.map(({ clause }) => clause).join())
   const { ledger, queries } = sqliteLedger({
     subscribers: NOBODY,
     deliver: async () => [],

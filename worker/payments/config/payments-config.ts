@@ -73,9 +73,15 @@ export interface HostAbilities {
   embeds?: boolean
 }
 
+export interface Fault {
+  clause: string
+  /** The key of the only gateway that it is about. */
+  gateway: string | undefined
+}
+
 interface ReadPayments {
-  /** A clause each. With any, none of `payments` is served: a doctor shows what is right of it. */
-  faults: readonly string[]
+  /** With any, none of `payments` is served: a doctor shows what is right of it. */
+  faults: readonly Fault[]
   /** Undefined: no gateway and no database is configured, so there are no payments here. */
   payments: PaymentsConfig | undefined
 }
@@ -92,15 +98,15 @@ export function readPayments(
 
 /** Reads variables, and keeps every fault that is found on the way. */
 class Reader {
-  readonly faults: string[] = []
+  readonly faults: Fault[] = []
   readonly #env: Readonly<Record<string, unknown>>
 
   constructor(env: Readonly<Record<string, unknown>>) {
     this.#env = env
   }
 
-  fault(...clauses: readonly string[]): void {
-    this.faults.push(...clauses)
+  fault(clause: string, gateway?: string): void {
+    this.faults.push({ clause, gateway })
   }
 
   /** Undefined: it is not set, or empty. */
@@ -241,9 +247,10 @@ function sectionOf(file: SignalboxFile, reader: Reader): Payments {
   for (const issue of issues.toSorted((a, b) => a.path.length - b.path.length)) {
     const where = issue.path.join('.') || 'signalbox.config.ts'
     if (issue.code === 'unrecognized_keys') {
-      reader.fault(...issue.keys.map((key) => `${where}: there is no setting ${key}`))
+      for (const key of issue.keys) reader.fault(`${where}: there is no setting ${key}`)
     } else {
-      reader.fault(`${where} ${issue.message}`)
+      const [, part, key] = issue.path
+      reader.fault(`${where} ${issue.message}`, part === 'gateways' ? key?.toString() : undefined)
       isReadable = false
     }
   }
@@ -266,21 +273,22 @@ function readGateway(
   reader: Reader,
 ): { gateway: AnyGateway; account: Account; isReal: boolean } | undefined {
   const where = `payments.gateways.${key}`
-  if (!KEY.test(key)) reader.fault(`${where}: a key may have only letters, digits, - and _`)
+  const fault = (clause: string) => reader.fault(clause, key)
+  if (!KEY.test(key)) fault(`${where}: a key may have only letters, digits, - and _`)
   if (!driver) {
-    reader.fault(`${where}: there is no driver ${entry.driver}`)
+    fault(`${where}: there is no driver ${entry.driver}`)
     return undefined
   }
   const { driver: _, env_prefix: prefix = driver.envPrefix, ...own } = entry
   for (const name of Object.keys(own)) {
-    if (!(name in driver.settings)) reader.fault(`${where}: ${entry.driver} has no setting ${name}`)
+    if (!(name in driver.settings)) fault(`${where}: ${entry.driver} has no setting ${name}`)
   }
   const { settings, variables, required, missing } = settingsOf(driver, prefix, own, reader.text)
   if (missing.length === required.length) return undefined
-  reader.fault(...missing.map((name) => `${variables[name]} is missing (${where})`))
+  for (const name of missing) fault(`${variables[name]} is missing (${where})`)
   if (missing.length > 0) return undefined
   const problems = [...(driver.check?.(settings) ?? []), ...exposed(settings.base_url)]
-  reader.fault(...problems.map((problem) => `${where} (${prefix}*): ${problem}`))
+  for (const problem of problems) fault(`${where} (${prefix}*): ${problem}`)
   if (problems.length > 0) return undefined
   const originOf = (url = '') => URL.parse(url)?.origin
   const simulator = originOf(reader.text('PAYMENT_SIMULATOR_URL'))
