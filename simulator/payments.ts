@@ -201,7 +201,7 @@ export function withRefund(before: Payment, refund: Refund, now: number): Paymen
   return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
 }
 
-/** `isFinal`: the rest is released. The caller has checked the amount. */
+/** `isFinal`: the rest is released. */
 function withCapture(before: Payment, capture: Capture, isFinal: boolean): Payment {
   const captures = [...(before.captures ?? []), capture]
   const after = { ...before, captures, paidAt: capture.createdAt, updatedAt: capture.createdAt }
@@ -314,9 +314,11 @@ export class PaymentStore {
     return { ok: true, before, after }
   }
 
-  /** The caller has checked the amount. */
+  /** Refuses more than can still be captured of an authorized payment. */
   capture(payment: Payment, capture: Capture, isFinal: boolean): Moved {
     const before = this.#payments.get(payment.id) ?? payment
+    const isPossible = before.state === 'authorized' && capture.amount <= uncapturedOf(before)
+    if (!isPossible) return { ok: false, state: before.state }
     const after = withCapture(before, capture, isFinal)
     this.#change(after)
     return { ok: true, before, after }

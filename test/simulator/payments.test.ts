@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Action, Order, Refund, State } from '../../simulator/payments.ts'
+import { mollie } from '../../simulator/mollie.ts'
+import type { Action, Order, Refund, Rules, State } from '../../simulator/payments.ts'
 import { PaymentStore } from '../../simulator/payments.ts'
 import { redirect } from '../../simulator/redirect.ts'
 import { stripe } from '../../simulator/stripe.ts'
@@ -14,12 +15,14 @@ const ORDER: Order = {
   expiresInMs: 60_000,
 }
 
+const RULES: Readonly<Record<string, Rules>> = { stripe, mollie }
+
 let ids = 0
 let payments: PaymentStore
 beforeEach(() => {
   ids = 0
   payments = new PaymentStore({
-    rulesOf: (gateway) => (gateway === 'stripe' ? stripe : redirect),
+    rulesOf: (gateway) => RULES[gateway] ?? redirect,
     newId: () => `id-${++ids}`,
   })
 })
@@ -110,6 +113,19 @@ describe('the payment store', () => {
     expect(set('re-3', 0, 'succeeded')).toMatchObject({ ok: false })
     const refunds = [{ status: 'failed' }, { id: 're-2' }]
     expect(payments.find('id-1')).toMatchObject({ state: 'paid', refunds })
+  })
+
+  it('refuses to capture more than is left, and what nobody has authorized', () => {
+    const opened = payments.open({ ...ORDER, gateway: 'mollie' }, 0)
+    if (!opened.ok) throw new Error('not opened')
+    const capture = (id: string, amount: number) =>
+      payments.capture(opened.payment, { id, amount, createdAt: 2 }, false)
+    expect(capture('c-1', 1)).toEqual({ ok: false, state: 'open' })
+    payments.move(opened.payment, 'authorize', { now: 1 })
+    expect(capture('c-2', 25_001)).toEqual({ ok: false, state: 'authorized' })
+    capture('c-3', 20_000)
+    expect(capture('c-4', 5_001)).toEqual({ ok: false, state: 'authorized' })
+    expect(capture('c-5', 5_000)).toMatchObject({ after: { state: 'paid' } })
   })
 
   it('takes money for a payment that had failed', () => {
