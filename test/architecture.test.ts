@@ -179,8 +179,8 @@ describe('the imports', () => {
   it('the console imports the client and the types of the API, as other programs do', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
-    // Computed as at the edge: how an amount is written, what a search finds, which repositories a
-    // token covers, and what can be begun, in which order, what counts of a layout, what a task is
+    // Computed as at the edge: how an amount is written, which refusals have no effect, what a search
+    // finds, which repositories a token covers, and what can be begun, in which order, what counts of a layout, what a task is
     // for who leads, where it is closed, how agents and marks are called, and what is news of a task and
     // how that is told.
     const edge = [
@@ -201,6 +201,7 @@ describe('the imports', () => {
       'worker/shared/notice-rules.ts',
       'worker/shared/board-settings.ts',
       'worker/shared/clock.ts',
+      'worker/shared/problem.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>
@@ -232,7 +233,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/(activity-chain|mark-words)|claims\/settings-schema)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|tasks\/[a-z-]+|activity\/(activity-chain|mark-words))\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

@@ -2,8 +2,8 @@
 
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
-import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
+import { LIMIT_CODES, TAKEN } from '../../worker/shared/problem.ts'
 import type { BoardAtEdge } from '../board/edge-board.ts'
 import { findTarget, type TargetOptions } from '../board/target.ts'
 import type { Context } from '../context.ts'
@@ -11,8 +11,6 @@ import { FAILED, NOT_OURS, TIMED_OUT } from '../exit-codes.ts'
 import { EdgeRefused } from '../request.ts'
 import { noticeTo } from '../terminal.ts'
 import type { Input } from '../usage.ts'
-
-const TAKEN = ['claimed', 'claim_lost', 'already_holding']
 
 /** What a command prints, and how it ends. */
 export type Answered = ({ line: object } | { text: string }) & { code?: number }

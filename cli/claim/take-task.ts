@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claimed, ClaimRequest } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
-import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { defined } from '../../worker/shared/json.ts'
+import { MAY_PASS } from '../../worker/shared/problem.ts'
 import { edgeBoard } from '../board/edge-board.ts'
 import { isDataFolder, signalboxes } from '../board/target.ts'
 import type { Environment } from '../context.ts'
@@ -87,8 +87,6 @@ function isLost(error: unknown): undefined {
 
 /** What was released as done, and is still open, is free after some time without a message. */
 const ASK_AGAIN_MS = 60_000
-/** What a change of the board or its settings, or the end of another claim, may make free. */
-const MAY_PASS = ['claimed', 'not_ready', ...LIMIT_CODES]
 /** What answers does so within it: a task that is given as the wait ends is not lost. */
 const LAST_ANSWER_MS = 1_000
 

@@ -3,9 +3,9 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { defined } from '../../worker/shared/json.ts'
 import { jsonText } from '../../worker/shared/printable.ts'
+import { LIMIT_CODES } from '../../worker/shared/problem.ts'
 import { printAnswer } from '../claim/answer.ts'
 import { CLAIMING, claimantOf, isPlaced, type Placed } from '../claim/claimant.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'

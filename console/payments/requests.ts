@@ -1,7 +1,8 @@
 // Requests that change payments: the idempotency key that makes it safe to repeat them, and the
 // order of a test charge, with its return URL.
 
-import type { ChargeRequest, FailureCodes, Gateway } from '../../libraries/api/types.ts'
+import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
+import { WITHOUT_EFFECT } from '../../worker/shared/problem.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'
 import { parseAmount } from './format.ts'
@@ -43,14 +44,7 @@ export const failureText = (problem: unknown): string =>
  * failure the gateway may have acted, and only the same key is safe.
  */
 export const isRefusal = (problem: unknown): boolean =>
-  problem instanceof ApiProblem && REFUSALS.includes(problem.code)
-
-const REFUSALS: readonly string[] = [
-  'invalid_argument',
-  'gateway_refused',
-  'refund_failed',
-  'already_paid',
-] satisfies FailureCodes['createCharge' | 'createRefund'][]
+  problem instanceof ApiProblem && WITHOUT_EFFECT.includes(problem.code)
 
 /** A test charge. */
 export interface Order {

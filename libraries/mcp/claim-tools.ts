@@ -8,8 +8,8 @@ import {
   releaseSchema,
   renewSchema,
 } from '../../worker/board/api/claim-requests.ts'
-import { LIMIT_CODES } from '../../worker/board/claims/settings-schema.ts'
 import { printable } from '../../worker/shared/printable.ts'
+import { MAY_PASS } from '../../worker/shared/problem.ts'
 import type { Claimed, ClaimRequest, HeldClaim } from '../api/types.ts'
 import { ask, boardOf, type Call, type Caller, isRefused, Refused } from './caller.ts'
 import { changesOf, within } from './changes.ts'
@@ -17,9 +17,6 @@ import { board, claim, seconds, type Tool, tool } from './tool.ts'
 
 /** A model may think for long between two calls. */
 const LEASE_MS = 3_600_000
-
-/** What a change of the board, or the end of another claim, may end. */
-const MAY_PASS = ['nothing_ready', 'claimed', 'not_ready', ...LIMIT_CODES]
 
 const { claim: _claim, actor, ttlMs: _ttlMs, ...wanted } = claimSchema.shape
 const agentName = actor.describe('Your name: each subagent has one of its own, and keeps it.')

@@ -1,6 +1,6 @@
 // The only place where a failure becomes a response. A reason exists only with a status.
 
-import { LIMIT_STATUS } from './board-settings.ts'
+import { LIMIT_STATUS, LIMITED } from './board-settings.ts'
 
 /** Another charge or refund is in the way: what `PaymentConflictException` has as its code. */
 const PAYMENT_CONFLICTS = {
@@ -75,6 +75,26 @@ export type Reason = keyof typeof STATUS_OF
 /** The code that clients get. Boards and payments have one word, and statuses of their own. */
 export const codeOf = (reason: Reason): Exclude<Reason, 'board_paused'> =>
   reason === 'board_paused' ? 'paused' : reason
+
+/** A charge or a refund that is refused so certainly has no effect. */
+export const WITHOUT_EFFECT: readonly string[] = [
+  'invalid_argument',
+  'gateway_refused',
+  'refund_failed',
+  'already_paid',
+] satisfies Reason[]
+
+/** What a lead has set stands in the way of a claim. */
+export const LIMIT_CODES: readonly string[] = LIMITED.map(codeOf)
+const PASSING: readonly Reason[] = ['nothing_ready', 'claimed', 'not_ready']
+/** What a change of the board or its settings, or the end of another claim, may end. */
+export const MAY_PASS: readonly string[] = [...PASSING, ...LIMIT_CODES]
+/** Somebody else has the task, or the actor holds another one. */
+export const TAKEN: readonly string[] = [
+  'claimed',
+  'claim_lost',
+  'already_holding',
+] satisfies Reason[]
 
 interface ProblemOptions {
   /** For the log alone: the client gets the sentence and the fields. */

@@ -1,9 +1,8 @@
 // What a lead sets for a board, as it is sent and shown: its schema, and its check.
 
 import * as z from 'zod'
-import { type BoardSettings, LIMITED, MAX_VALID } from '../../shared/board-settings.ts'
+import { type BoardSettings, MAX_VALID } from '../../shared/board-settings.ts'
 import { checkFields } from '../../shared/fields.ts'
-import { codeOf } from '../../shared/problem.ts'
 
 const bound = `must be a whole number from 1 to ${MAX_VALID}, or null`
 const settings = {
@@ -28,6 +27,3 @@ export const settingsChangeSchema = z.strictObject(changes)
 export type SettingsChange = z.infer<typeof settingsChangeSchema>
 
 export const checkSettings = (body: unknown) => checkFields(settingsChangeSchema, body)
-
-/** What a claim is refused with, as clients get it. */
-export const LIMIT_CODES: readonly string[] = LIMITED.map(codeOf)
