@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
       ...deps,
       directoryLimits: config.directory,
       secrets: config.auth.secrets,
-      signsNotices: config.noticeSecrets.length > 0,
+      signsNotices: config.notices.signing.length > 0,
     }),
   )
   app.route(

@@ -105,9 +105,9 @@ export function signalbox(file: SignalboxFile) {
         set: (name, value) => storage.kv.put(name, value),
       }
       const config = paymentsConfig(this.env, file)
-      const { gateways, listeners, endpoint, rules } = config
+      const { listeners, endpoint, rules } = config
       const counting = { ...host, log: countedLog(config) }
-      const guard = createGuard({ gateways, store: breakers, ...counting })
+      const guard = createGuard({ ...config, store: breakers, ...counting })
       const ledger = openLedger({
         database: libsqlDatabase(config.database, hostClock.now),
         installation: new Installation(config.installation),

@@ -2,6 +2,7 @@
 // variables there are is in shared/variables.ts.
 
 import type { DirectoryLimits } from './board/directory/directory.ts'
+import { readSenderSettings, type SenderSettings } from './board/notices/notice-sender.ts'
 import { type BoardVariables, readBoardVariables } from './board/repository/board-variables.ts'
 import { type StreamRoom, streamRoom } from './board/streams/stream-room.ts'
 import {
@@ -12,7 +13,6 @@ import {
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { noticeProblems } from './shared/notice-schemas.ts'
-import { readWhsecs } from './shared/standard-webhook.ts'
 import type { LIMITS } from './shared/variables.ts'
 
 export type Environment = Record<string, unknown>
@@ -28,8 +28,8 @@ export interface Config {
   directory: DirectoryLimits
   /** What each board is opened with. */
   board: BoardVariables
-  /** Sign notices to webhooks, the newest first. Empty: none can be sent. */
-  noticeSecrets: readonly string[]
+  /** What notices are sent with. */
+  notices: SenderSettings
   /** Undefined: neither a gateway nor a database is configured. */
   payments: PaymentsConfig | undefined
 }
@@ -81,8 +81,7 @@ export function readConfig(
   const room = streamRoom(count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED))
   const directory = { maxBoards: count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED) }
   const board = readBoardVariables(env, wrong)
-  const { secrets: noticeSecrets, problem } = readWhsecs(env.NOTICE_SECRET)
-  if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
+  const notices = readSenderSettings(env, wrong)
   wrong.push(...noticeProblems(file.notices))
   const { faults, payments } = readPayments(env, file, host)
   wrong.push(...faults.map(({ clause }) => clause))
@@ -94,7 +93,7 @@ export function readConfig(
     room,
     directory,
     board,
-    noticeSecrets,
+    notices,
     payments,
   }
 }

@@ -141,7 +141,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   const senderOf = ({ secrets }: AuthConfig) =>
     createNoticeSender({
       secrets,
-      signing: config.noticeSecrets,
+      ...config.notices,
       allowsLoopback: isForThisMachine(host.hostname, config.publicUrl),
       clock: hostClock,
       fetch,
@@ -267,7 +267,7 @@ function openPayments(
       deliver,
       ...host,
     }),
-    guard: createGuard({ gateways, store: new Map(), ...host }),
+    guard: createGuard({ ...config, store: new Map(), ...host }),
     refusals: createRefusals(hostClock),
     queries: libsqlQueries(database, () => installation.refuseOther()),
     deliverer,

@@ -63,7 +63,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       log: () => undefined,
       sendNotice: createNoticeSender({
         secrets: config.auth.secrets,
-        signing: config.noticeSecrets,
+        ...config.notices,
         allowsLoopback: true,
         clock,
         fetch: options.fetch ?? fetch,

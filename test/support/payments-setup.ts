@@ -190,7 +190,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
       installation: undefined,
       routePrefix: own.routePrefix ?? 'payments/webhooks',
       middleware: ['api', ...(own.middleware ?? [])],
-      onMismatch: own.onMismatch ?? 'log',
+      operations: { onMismatch: own.onMismatch ?? 'log' },
       listeners,
       endpoint,
     }),

@@ -77,7 +77,7 @@ export const paymentsConfig = (
   middleware: [],
   toleranceMs: 300_000,
   eventKeysMs: undefined,
-  onMismatch: 'log',
+  operations: { onMismatch: 'log' },
   rules: { references: 'shared' },
   listeners: {},
   endpoint: undefined,

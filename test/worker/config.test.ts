@@ -24,7 +24,7 @@ it('reads an empty environment as closed, not as broken', () => {
     room: { all: 10_000, each: 2_500 },
     directory: { maxBoards: 10_000 },
     board: { silentAfterMs: 20 * 60_000 },
-    noticeSecrets: [],
+    notices: { signing: [] },
   })
   expect(readConfig({ SILENT_AFTER: '90s' }).board.silentAfterMs).toBe(90_000)
 })

@@ -50,7 +50,7 @@ export interface Payments extends PaymentsFacade, Parts {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, guard, refusals, queries, deliverer, clock, log, fetch, keepAlive } = deps
-  const { gateways, rules, onMismatch, toleranceMs, eventKeysMs } = config
+  const { gateways, rules, toleranceMs, eventKeysMs } = config
   const later = (work: Promise<unknown>) =>
     keepAlive(
       work.catch((error: unknown) => {
@@ -68,12 +68,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return own && `${own}${path('payments.webhook', gateway)}`
   }
   const operations: OperationDeps = {
+    ...config.operations,
     gateways,
     ledger,
     client,
     queries,
     references: rules.references,
-    onMismatch,
     mask: reportMask(gateways),
     callbackUrl,
     later,

@@ -111,6 +111,7 @@ export async function fakeEdge(
   const events: string[] = []
   const receive = createReceiver({
     ...payments,
+    ...payments.operations,
     mask: reportMask(payments.gateways),
     ledger,
     client: {

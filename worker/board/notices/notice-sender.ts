@@ -5,7 +5,7 @@ import { mayBeLoopback } from '../../shared/loopback.ts'
 import { causeLine } from '../../shared/notice-rules.ts'
 import { postOnce, type Sent } from '../../shared/outgoing.ts'
 import { createSeal } from '../../shared/seal.ts'
-import { createWebhookSigner, whsecProblem } from '../../shared/standard-webhook.ts'
+import { createWebhookSigner, readWhsecs, whsecProblem } from '../../shared/standard-webhook.ts'
 import type { Notice, NoticeBody } from './notice-calls.ts'
 import type { DueRequest } from './notice-deliveries.ts'
 
@@ -16,11 +16,25 @@ const PATIENCE_MS = 10_000
 /** Addresses are encrypted for this. */
 export const SEALED_FOR = 'addresses of notices'
 
-interface SenderDeps {
+/** What a deployment sets of it. */
+export interface SenderSettings {
+  /** NOTICE_SECRET, the newest first. Empty, or one is none: webhooks cannot be signed. */
+  signing: readonly string[]
+}
+
+/** `wrong`: takes what is wrong. */
+export function readSenderSettings(
+  env: Readonly<Record<string, unknown>>,
+  wrong: string[] = [],
+): SenderSettings {
+  const { secrets: signing, problem } = readWhsecs(env.NOTICE_SECRET)
+  if (problem !== undefined) wrong.push(`NOTICE_SECRET: ${problem}`)
+  return { signing }
+}
+
+interface SenderDeps extends SenderSettings {
   /** AUTH_SECRETS. */
   secrets: readonly string[]
-  /** NOTICE_SECRET. Empty, or one is none: webhooks cannot be signed. */
-  signing: readonly string[]
   /** If true, a token that may publish could have the edge POST to any server of its machine. */
   allowsLoopback: boolean
   clock: Clock

@@ -8,8 +8,7 @@ import { objectSql } from '../../shared/durable-object.ts'
 import { consoleLog, type Log } from '../../shared/log.ts'
 import { isForThisMachine } from '../../shared/loopback.ts'
 import type { Sql } from '../../shared/sql.ts'
-import { readWhsecs } from '../../shared/standard-webhook.ts'
-import { createNoticeSender } from '../notices/notice-sender.ts'
+import { createNoticeSender, readSenderSettings } from '../notices/notice-sender.ts'
 import type { ToSend } from '../presence.ts'
 import type { From } from '../streams/fan-out.ts'
 import { roundStreams } from '../streams/stream-room.ts'
@@ -63,10 +62,10 @@ export class RepositoryObject extends DurableObject {
     this.#sql = objectSql(ctx.storage)
     // A wrong one the edge refuses before it asks.
     this.#variables = readBoardVariables(Object(env))
-    const { HOST, NOTICE_SECRET, SIGNALBOX_PUBLIC_URL: publicUrl } = Object(env)
+    const { HOST, SIGNALBOX_PUBLIC_URL: publicUrl } = Object(env)
     const sendNotice = createNoticeSender({
       secrets: readAuth({ ...env }).secrets,
-      signing: readWhsecs(NOTICE_SECRET).secrets,
+      ...readSenderSettings(Object(env)),
       allowsLoopback: isForThisMachine(String(HOST), publicUrl),
       clock: hostClock,
       fetch,

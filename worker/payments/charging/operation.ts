@@ -29,13 +29,17 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { type MaskReport, maskError } from '../mask.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 
-export interface OperationDeps {
+/** What a deployment sets of them. */
+export interface OperationSettings {
+  onMismatch: 'log' | 'reject'
+}
+
+export interface OperationDeps extends OperationSettings {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   client: GatewayClient
   queries: PaymentQueries
   references: References
-  onMismatch: 'log' | 'reject'
   mask: MaskReport
   /** The gateway's callback URL. `origin`: the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined

@@ -6,6 +6,7 @@ import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
 import { addressProblem } from '../../shared/outgoing.ts'
 import { readWhsecs } from '../../shared/standard-webhook.ts'
 import type { Rules } from '../acts/act.ts'
+import type { OperationSettings } from '../charging/operation.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import { isEventName } from '../domain/status.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -41,7 +42,8 @@ export interface PaymentsConfig {
   toleranceMs: number
   /** How long the keys of old events are kept; undefined: for ever. */
   eventKeysMs: number | undefined
-  onMismatch: 'log' | 'reject'
+  /** What charges, refunds and checks are given. */
+  operations: OperationSettings
   /** What acts are given. */
   rules: Omit<Rules, 'subscribers'>
   listeners: Listeners
@@ -181,7 +183,7 @@ function configOf(
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, reader),
     toleranceMs: reader.number(TOLERANCE, seconds, 'number of seconds', 0) * 1_000,
     eventKeysMs: readKeysMs(reader),
-    onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log',
+    operations: { onMismatch: reader.oneOf(MISMATCH, mismatch, ['log', 'reject']) ?? 'log' },
     rules: {
       references:
         reader.oneOf('payments.references', references, ['shared', 'per-gateway']) ?? 'shared',
