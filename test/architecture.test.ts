@@ -179,10 +179,10 @@ describe('the imports', () => {
   it('the console imports the client and the types of the API, as other programs do', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
-    // Computed as at the edge: how an amount is written, which refusals have no effect, what a search
-    // finds, which repositories a token covers, and what can be begun, in which order, what counts of a layout, what a task is
-    // for who leads, where it is closed, how agents and marks are called, and what is news of a task and
-    // how that is told.
+    // Computed as at the edge: how an amount is written, which refusals have no effect, what a
+    // search finds, which repositories a token covers, and what can be begun, in which order, what
+    // counts of a layout, what a task is for who leads, where it is closed, how agents and marks
+    // are called, and what is news of a task and how that is told.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/payments/domain/fold.ts',
