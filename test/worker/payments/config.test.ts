@@ -37,7 +37,7 @@ describe('the configuration of payments', () => {
     expect(payments).toMatchObject({
       routePrefix: 'payments/webhooks',
       toleranceMs: 300_000,
-      onMismatch: 'log',
+      operations: { onMismatch: 'log' },
       endpoint: undefined,
       publicUrl: undefined,
     })
@@ -54,10 +54,13 @@ describe('the configuration of payments', () => {
     }
     expect(readConfig(env, file()).payments).toMatchObject({
       toleranceMs: 60_000,
-      onMismatch: 'reject',
+      operations: { onMismatch: 'reject' },
     })
     const own = file({ webhooks: { tolerance_seconds: 30, on_amount_mismatch: 'log' } })
-    expect(readConfig(env, own).payments).toMatchObject({ toleranceMs: 30_000, onMismatch: 'log' })
+    expect(readConfig(env, own).payments).toMatchObject({
+      toleranceMs: 30_000,
+      operations: { onMismatch: 'log' },
+    })
   })
 
   it('names each setting that there is not', () => {
