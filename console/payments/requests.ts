@@ -1,7 +1,7 @@
 // Requests that change payments: the idempotency key that makes it safe to repeat them, and the
 // order of a test charge, with its return URL.
 
-import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
+import type { ChargeRequest, FailureCodes, Gateway } from '../../libraries/api/types.ts'
 import { WITHOUT_EFFECT } from '../../worker/shared/problem.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'
@@ -44,7 +44,12 @@ export const failureText = (problem: unknown): string =>
  * failure the gateway may have acted, and only the same key is safe.
  */
 export const isRefusal = (problem: unknown): boolean =>
-  problem instanceof ApiProblem && WITHOUT_EFFECT.includes(problem.code)
+  problem instanceof ApiProblem && REFUSALS.includes(problem.code)
+
+/** Those that these requests get. */
+const REFUSALS: readonly string[] = WITHOUT_EFFECT satisfies readonly FailureCodes[
+  | 'createCharge'
+  | 'createRefund'][]
 
 /** A test charge. */
 export interface Order {

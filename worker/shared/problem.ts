@@ -77,12 +77,12 @@ export const codeOf = (reason: Reason): Exclude<Reason, 'board_paused'> =>
   reason === 'board_paused' ? 'paused' : reason
 
 /** A charge or a refund that is refused so certainly has no effect. */
-export const WITHOUT_EFFECT: readonly string[] = [
+export const WITHOUT_EFFECT = [
   'invalid_argument',
   'gateway_refused',
   'refund_failed',
   'already_paid',
-] satisfies Reason[]
+] as const satisfies Reason[]
 
 /** What a lead has set stands in the way of a claim. */
 export const LIMIT_CODES: readonly string[] = LIMITED.map(codeOf)
