@@ -67,12 +67,13 @@ export function applyEvent(known: Payment, event: WebhookEventRow, receipt: Rece
   const { id: transaction_id, status: from_status } = transaction
   const row = { ...event, transaction_id, from_status, mismatch: mismatch ? 1 : 0 } as const
   const judged = { ...row, judgement: judgementOf(payment, event, mismatch) }
-  const { areRefundsChanged, ...moved } = move(payment, judged, receipt)
-  const stored = { ...row, outcome: outcomeOf(judged, areRefundsChanged, isMore) }
+  const moved = move(payment, judged, receipt)
+  const stored = { ...row, outcome: outcomeOf(judged, moved, isMore) }
   const raised = alertsOf(payment, stored, receipt).filter(
     ({ kind }) => kind !== 'amount_mismatch' || captured === undefined || !isPartKnown(known),
   )
-  return { ...moved, event: stored, alerts: [...moved.alerts, ...raised] }
+  const { payment: after, events, alerts } = moved
+  return { payment: after, event: stored, events, alerts: [...alerts, ...raised] }
 }
 
 /**
@@ -123,11 +124,8 @@ type Moved = Decision & { areRefundsChanged?: boolean }
  * What is stored. In a payment that was paid, refunds decide it by whether they have changed; else
  * the status does. More that was captured always counts.
  */
-function outcomeOf(
-  { from_status, judgement }: Judged,
-  areRefundsChanged: boolean | undefined,
-  isMore: boolean,
-): Outcome {
+function outcomeOf(judged: Judged, { areRefundsChanged }: Moved, isMore: boolean): Outcome {
+  const { from_status, judgement } = judged
   if (areRefundsChanged !== undefined && !isUnpaid(from_status)) {
     return areRefundsChanged || isMore ? 'applied' : 'unchanged'
   }

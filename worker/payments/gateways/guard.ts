@@ -48,9 +48,8 @@ export interface GuardDeps extends Transport {
   store: BreakerStore
 }
 
-export function createGuard(deps: GuardDeps): GatewayGuard {
-  const { gateways, clock, store, log } = deps
-  const tokens = new AccessTokens(deps)
+export function createGuard({ gateways, store, clock, fetch, log }: GuardDeps): GatewayGuard {
+  const tokens = new AccessTokens({ clock, fetch, log })
   const limit = callbackLimit()
   const stateOf = (gateway: string, kind: CallKind) => store.get(circuitOf(gateway, kind)) ?? CLOSED
   for (const gateway of gateways.keys()) {
